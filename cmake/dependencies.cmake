@@ -1,0 +1,33 @@
+# Every third-party library, by the name the layer table uses. Debian's
+# packages are the reference; newer releases of the same libraries must work.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(Protobuf REQUIRED)  # module mode: Debian ships no usable config
+find_package(gRPC CONFIG REQUIRED)
+find_package(yaml-cpp CONFIG REQUIRED)
+find_package(prometheus-cpp CONFIG REQUIRED)
+find_package(civetweb CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
+if(NOT TARGET yaml-cpp::yaml-cpp)  # yaml-cpp before 0.8
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" "CCACHE_NOHASHDIR=1" "${CCACHE}")
+endif()
+find_program(LLD ld.lld)
+if(LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_link_options(-fuse-ld=lld)
+endif()
+if(TOLLGATE_SANITIZE)
+  add_compile_options(-fsanitize=${TOLLGATE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TOLLGATE_SANITIZE})
+  if(TOLLGATE_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()

@@ -1,0 +1,88 @@
+#ifndef TOLLGATE_SERVER_LIMITER_BUCKET_TABLE_H_
+#define TOLLGATE_SERVER_LIMITER_BUCKET_TABLE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "server/base/keyed_hash.h"
+#include "server/base/mutex.h"
+#include "server/limiter/bucket.h"
+
+namespace tollgate {
+
+// A bucket and its lock, held until the handle dies. Hold one at a time.
+class LockedBucket {
+ public:
+  explicit LockedBucket(Bucket& bucket) : bucket_(&bucket) {}
+  ~LockedBucket() {
+    if (bucket_ != nullptr) bucket_->lock.Unlock();
+  }
+  LockedBucket(LockedBucket&& other) noexcept
+      : bucket_(std::exchange(other.bucket_, nullptr)) {}
+  LockedBucket& operator=(LockedBucket&&) = delete;
+
+  [[nodiscard]] BucketState& state() const { return bucket_->state; }
+  // The limit under which `state` is kept; 0 in a bucket just made.
+  [[nodiscard]] uint32_t& limit_id() const { return bucket_->limit_id; }
+
+ private:
+  Bucket* bucket_;
+};
+
+// All buckets of one process, by fingerprint: a power-of-two number of stripes,
+// each with its own mutex, index and buckets; each bucket with its own lock.
+//
+// Looking a bucket up, or making it, and joining the queue for its lock are one
+// step under the stripe's mutex. The sweep removes a bucket only under the
+// stripe's mutex, while nobody holds its lock or waits for it, so nobody can
+// ever decide on a bucket that was forgotten. Nobody waits for a bucket while
+// holding a stripe. Thread-safe.
+class BucketTable {
+ public:
+  // `stripes` is a power of two.
+  explicit BucketTable(size_t stripes);
+  ~BucketTable();
+  BucketTable(const BucketTable&) = delete;
+  BucketTable& operator=(const BucketTable&) = delete;
+
+  // The bucket of that fingerprint, made if there is none.
+  LockedBucket FindOrCreate(const Fingerprint& fingerprint);
+  // The same, or nothing if there is none.
+  std::optional<LockedBucket> Find(const Fingerprint& fingerprint);
+
+  // Looks at about `max_buckets` buckets, going on where the last call stopped,
+  // and removes those for which `forgettable` is true. It is called under the
+  // bucket's lock and the stripe's mutex, so it must only compute. Buckets that
+  // are locked at the moment are passed over. Returns how many were removed.
+  // Calls may overlap; they share the position.
+  size_t Sweep(size_t max_buckets,
+               absl::FunctionRef<bool(Bucket&)> forgettable);
+
+  [[nodiscard]] size_t size() const;
+  [[nodiscard]] uint64_t swept_count() const {
+    return swept_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] size_t stripe_count() const { return mask_ + 1; }
+
+ private:
+  class Stripe;
+
+  Stripe& StripeOf(const Fingerprint& fingerprint) const;
+
+  const size_t mask_;
+  const std::unique_ptr<Stripe[]> stripes_;
+  std::atomic<uint64_t> swept_{0};  // a statistic
+
+  Mutex sweep_mutex_;
+  size_t sweep_stripe_ ABSL_GUARDED_BY(sweep_mutex_) = 0;
+  size_t sweep_slot_ ABSL_GUARDED_BY(sweep_mutex_) = 0;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_LIMITER_BUCKET_TABLE_H_

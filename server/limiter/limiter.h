@@ -1,0 +1,77 @@
+#ifndef TOLLGATE_SERVER_LIMITER_LIMITER_H_
+#define TOLLGATE_SERVER_LIMITER_LIMITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "server/base/clock.h"
+#include "server/base/keyed_hash.h"
+#include "server/base/mutex.h"
+#include "server/base/snapshot.h"
+#include "server/limiter/bucket_table.h"
+#include "server/limiter/decision.h"
+#include "server/limiter/registry.h"
+#include "server/limiter/request.h"
+#include "server/limiter/rule_set.h"
+
+namespace tollgate {
+
+struct LimiterOptions {
+  // Stripes of the bucket table, a power of two, 1 to 2^20. More stripes mean
+  // fewer threads that meet and shorter growth steps; each costs 128 bytes.
+  size_t stripes = 4096;
+  // The secret of the bucket fingerprints. Change it only to restore buckets
+  // that were saved under another one, or to make a test repeatable.
+  HashKey hash_key = RandomHashKey();
+  // Told of every rule set and decision; must outlive the limiter. May be null.
+  DecisionObserver* observer = nullptr;
+};
+
+// Decides requests against the rules in force. A request passes if every bucket
+// that it selects has the tokens; if one refuses, the tokens taken from the
+// others are given back. A thread holds at most one bucket's lock at a time,
+// and nothing slow happens under any. Thread-safe.
+class Limiter {
+ public:
+  // `clock` must outlive the limiter. Starts with no rules: all is allowed.
+  explicit Limiter(const Clock& clock, LimiterOptions options = {});
+  Limiter(const Limiter&) = delete;
+  Limiter& operator=(const Limiter&) = delete;
+
+  // Replaces all rules in one step. A bucket whose rule keeps its name and
+  // algorithm is kept, and what it has spent stays spent. On an error the rules
+  // in force stay.
+  absl::Status SetRules(RuleSet rules);
+
+  // Decides one request, which must satisfy ValidateRequest. Reads the clock
+  // once. Allocates nothing where all buckets exist and at most 4 apply.
+  Decision Decide(const Request& request);
+
+  // Forgets buckets that are full again, looking at about `max_buckets` of them
+  // and going on where the last call stopped. Returns how many it forgot.
+  size_t Sweep(size_t max_buckets);
+
+  // Buckets that are remembered now.
+  [[nodiscard]] size_t bucket_count() const { return table_.size(); }
+  // Buckets forgotten since the start.
+  [[nodiscard]] uint64_t swept_count() const { return table_.swept_count(); }
+  // The rules in force, for those who must keep them.
+  [[nodiscard]] std::shared_ptr<const RuleSet> rules() const {
+    return rules_.Share();
+  }
+  [[nodiscard]] const Registry& registry() const { return registry_; }
+
+ private:
+  const Clock& clock_;
+  const LimiterOptions options_;
+  Registry registry_;
+  BucketTable table_;
+  Mutex set_rules_mutex_;  // one SetRules at a time
+  Snapshot<RuleSet> rules_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_LIMITER_LIMITER_H_

@@ -1,0 +1,99 @@
+#ifndef TOLLGATE_SERVER_LIMITER_MATCH_INDEX_H_
+#define TOLLGATE_SERVER_LIMITER_MATCH_INDEX_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "server/limiter/request.h"
+#include "server/limiter/rule.h"
+
+namespace tollgate {
+
+// The entries of one descriptor that some rule asks for, by the index's number
+// for their key. Made by MatchIndex::Resolve, on the stack.
+class ResolvedDescriptor {
+ public:
+  struct Item {
+    uint32_t key;
+    absl::string_view value;
+  };
+  // Null if the descriptor has no such entry.
+  [[nodiscard]] const absl::string_view* Find(uint32_t key) const {
+    for (const Item& item : items_) {
+      if (item.key == key) return &item.value;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] absl::Span<const Item> items() const { return items_; }
+
+ private:
+  friend class MatchIndex;
+  absl::InlinedVector<Item, 8> items_;
+};
+
+// Finds the rules that apply to a descriptor without looking at the others:
+// tuple space search (Srinivasan, Suri, Varghese, SIGCOMM 1999). Rules that ask
+// for the same entry keys share a shape; within a shape a hash of the values
+// finds the rules that ask for them. A shape is looked at only if the
+// descriptor has the key that the fewest shapes need. So the time follows the
+// shapes that share keys with the descriptor, not the rules. Immutable after
+// construction.
+class MatchIndex {
+ public:
+  MatchIndex() = default;
+  explicit MatchIndex(absl::Span<const Rule* const> rules);
+
+  using Positions = absl::InlinedVector<uint32_t, 8>;
+
+  // Keeps the descriptor's entries that any rule asks for; the first where a
+  // key occurs twice.
+  [[nodiscard]] ResolvedDescriptor Resolve(Descriptor descriptor) const;
+
+  // Adds to `out` the positions of the rules that apply, in ascending order.
+  void Match(const ResolvedDescriptor& descriptor, Positions& out) const;
+
+  // The values that form the key of the rule at `position`, which must apply to
+  // `descriptor`: for each key part its value and, where the part has
+  // alternatives, which one it was; each length-prefixed. Appends to `out`.
+  void AppendKey(uint32_t position, const ResolvedDescriptor& descriptor,
+                 absl::InlinedVector<char, 256>& out) const;
+
+ private:
+  struct Value {
+    uint32_t key;
+    std::string text;
+  };
+  struct IndexedRule {
+    std::vector<Value> match;                      // sorted by key
+    std::vector<std::vector<uint32_t>> key_parts;  // alternatives, by number
+  };
+  // Rules that ask for the same keys.
+  struct Shape {
+    std::vector<uint32_t> match_keys;  // ascending; their values are hashed
+    std::vector<uint32_t> other_keys;  // must be there, with any value
+    absl::flat_hash_map<uint64_t, std::vector<uint32_t>> by_values;
+  };
+
+  uint32_t Number(absl::string_view key);
+  IndexedRule Compile(const Rule& rule);
+  void ChoosePivots();
+  void MatchShape(const Shape& shape, const ResolvedDescriptor& descriptor,
+                  Positions& out) const;
+  [[nodiscard]] bool Applies(const IndexedRule& rule,
+                             const ResolvedDescriptor& descriptor) const;
+
+  absl::flat_hash_map<std::string, uint32_t> keys_;
+  std::vector<IndexedRule> rules_;
+  std::vector<Shape> shapes_;
+  std::vector<std::vector<uint32_t>> shapes_by_pivot_;  // by key number
+  std::vector<uint32_t> shapes_for_all_;                // need no single key
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_LIMITER_MATCH_INDEX_H_

@@ -1,0 +1,72 @@
+#ifndef TOLLGATE_SERVER_LIMITER_RULE_SET_H_
+#define TOLLGATE_SERVER_LIMITER_RULE_SET_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/base/keyed_hash.h"
+#include "server/limiter/match_index.h"
+#include "server/limiter/registry.h"
+#include "server/limiter/rule.h"
+
+namespace tollgate {
+
+// A rule with what the limiter needs to find its buckets.
+struct BoundRule {
+  Rule rule;
+  const RuleId* id = nullptr;
+  // Derived from the domain, the name and the algorithm: buckets of different
+  // rules never meet, and a rule that keeps all three keeps its buckets.
+  HashKey hash_key;
+  std::vector<uint32_t> limit_ids;  // one for each of rule.limits
+};
+
+// The rules of one domain, in the order they were given.
+struct DomainRules {
+  const DomainId* id = nullptr;
+  std::vector<BoundRule> rules;
+  MatchIndex index;  // over `rules`, by position
+};
+
+// All rules in force at one moment. Immutable once bound.
+class RuleSet {
+ public:
+  // INVALID_ARGUMENT for the first rule that ValidateRule refuses
+  // (`rules[3].name: ...`), a name used twice in a domain, or more than 100,000
+  // rules. Rules in mode off are left out.
+  static absl::StatusOr<RuleSet> Create(std::vector<Rule> rules);
+
+  // No rules: everything is allowed.
+  RuleSet() = default;
+  RuleSet(RuleSet&&) = default;
+  RuleSet& operator=(RuleSet&&) = default;
+
+  // Ties the rules to the identities that outlive them, as of `now_ns`. Once,
+  // before the set is used.
+  absl::Status Bind(Registry& registry, const HashKey& key, int64_t now_ns);
+
+  // Null if no rule names the domain.
+  [[nodiscard]] const DomainRules* FindDomain(absl::string_view name) const {
+    const auto it = domains_.find(name);
+    return it == domains_.end() ? nullptr : it->second.get();
+  }
+  [[nodiscard]] const absl::flat_hash_map<std::string,
+                                          std::unique_ptr<DomainRules>>&
+  domains() const {
+    return domains_;
+  }
+  [[nodiscard]] size_t size() const { return size_; }
+
+ private:
+  absl::flat_hash_map<std::string, std::unique_ptr<DomainRules>> domains_;
+  size_t size_ = 0;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_LIMITER_RULE_SET_H_
