@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -91,8 +92,8 @@ class Algorithm {
 // The algorithm of that name, living as long as the process, or null.
 [[nodiscard]] const Algorithm* FindAlgorithm(absl::string_view name);
 
-// "token_bucket", and so on, joined with ", ", for messages.
-[[nodiscard]] absl::string_view AlgorithmNames();
+// The names that FindAlgorithm knows, for messages.
+[[nodiscard]] std::vector<absl::string_view> AlgorithmNames();
 
 }  // namespace tollgate
 

@@ -55,15 +55,20 @@ class BucketTable {
   // The same, or nothing if there is none.
   std::optional<LockedBucket> Find(const Fingerprint& fingerprint);
 
-  // Looks at about `max_buckets` buckets, going on where the last call stopped,
-  // and removes those for which `forgettable` is true. It is called under the
-  // bucket's lock and the stripe's mutex, so it must only compute. Buckets that
-  // are locked at the moment are passed over. Returns how many were removed.
-  // Calls may overlap; they share the position.
-  size_t Sweep(size_t max_buckets,
-               absl::FunctionRef<bool(Bucket&)> forgettable);
+  // Whether a bucket with that state under that limit may be forgotten. Called
+  // under the bucket's lock and the stripe's mutex, so it must only compute.
+  using Forgettable =
+      absl::FunctionRef<bool(const BucketState& state, uint32_t limit_id)>;
 
-  [[nodiscard]] size_t size() const;
+  // Looks at `max_buckets` buckets, or all if there are fewer, going on where
+  // the last call stopped, and removes the forgettable ones. Buckets in use at
+  // the moment are passed over. Returns how many were removed. Calls take turns
+  // and share the position.
+  size_t Sweep(size_t max_buckets, Forgettable forgettable);
+
+  [[nodiscard]] size_t size() const {
+    return size_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] uint64_t swept_count() const {
     return swept_.load(std::memory_order_relaxed);
   }
@@ -76,6 +81,7 @@ class BucketTable {
 
   const size_t mask_;
   const std::unique_ptr<Stripe[]> stripes_;
+  std::atomic<size_t> size_{0};     // touched only by creation and sweep
   std::atomic<uint64_t> swept_{0};  // a statistic
 
   Mutex sweep_mutex_;

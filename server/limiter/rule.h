@@ -1,6 +1,7 @@
 #ifndef TOLLGATE_SERVER_LIMITER_RULE_H_
 #define TOLLGATE_SERVER_LIMITER_RULE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ struct Rule {
 };
 
 inline constexpr size_t kMaxNameBytes = 128;
+inline constexpr size_t kMaxLimits = 16;  // on one rule
 
 // INVALID_ARGUMENT that names the first bad field (`name: empty, ...`), or OK.
 // Thread-safe.

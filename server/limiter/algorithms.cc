@@ -1,0 +1,27 @@
+#include <array>
+
+#include "server/limiter/algorithm.h"
+#include "server/limiter/token_bucket.h"
+
+namespace tollgate {
+namespace {
+
+// Every algorithm there is. A new one is added here and nowhere else.
+std::array<const Algorithm*, 1> All() { return {&TokenBucket()}; }
+
+}  // namespace
+
+const Algorithm* FindAlgorithm(absl::string_view name) {
+  for (const Algorithm* algorithm : All()) {
+    if (algorithm->name() == name) return algorithm;
+  }
+  return nullptr;
+}
+
+std::vector<absl::string_view> AlgorithmNames() {
+  std::vector<absl::string_view> names;
+  for (const Algorithm* algorithm : All()) names.push_back(algorithm->name());
+  return names;
+}
+
+}  // namespace tollgate

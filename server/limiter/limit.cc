@@ -1,0 +1,54 @@
+#include "server/limiter/limit.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/numeric/int128.h"
+#include "absl/strings/str_cat.h"
+
+namespace tollgate {
+namespace {
+
+constexpr uint64_t kMaxTokens = 0xFFFFFFFF;
+constexpr absl::Duration kMaxPeriod = absl::Hours(24 * 3650);
+constexpr absl::Duration kMaxFill = absl::Hours(24 * 36500);
+
+absl::Status CheckTokens(absl::string_view field, uint64_t got) {
+  if (got >= 1 && got <= kMaxTokens) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": got ", got, ", want 1 to ", kMaxTokens));
+}
+
+}  // namespace
+
+absl::StatusOr<Limit> Limit::Create(uint64_t tokens, absl::Duration period,
+                                    uint64_t burst) {
+  absl::Status status = CheckTokens("tokens", tokens);
+  if (status.ok()) status = CheckTokens("burst", burst);
+  if (!status.ok()) return status;
+  if (period <= absl::ZeroDuration() || period > kMaxPeriod ||
+      period != absl::Nanoseconds(absl::ToInt64Nanoseconds(period))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("period: got ", absl::FormatDuration(period),
+                     ", want whole nanoseconds, 1ns to 3650 days"));
+  }
+  const int64_t period_ns = absl::ToInt64Nanoseconds(period);
+  const absl::uint128 fill =
+      absl::uint128(burst) * static_cast<uint64_t>(period_ns) / tokens;
+  if (fill > static_cast<uint64_t>(absl::ToInt64Nanoseconds(kMaxFill))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "burst: got ", burst, ", which takes over 36500 days to refill at ",
+        tokens, " tokens per ", absl::FormatDuration(period)));
+  }
+  return Limit(static_cast<uint32_t>(tokens), period_ns,
+               static_cast<uint32_t>(burst));
+}
+
+std::string Limit::ToString() const {
+  std::string text = absl::StrCat(
+      tokens_, "/", absl::FormatDuration(absl::Nanoseconds(period_ns_)));
+  if (burst_ != tokens_) absl::StrAppend(&text, " burst ", burst_);
+  return text;
+}
+
+}  // namespace tollgate
