@@ -1,26 +1,23 @@
 #include "server/base/clock.h"
 
-#include <chrono>
+#include <ctime>
 
 namespace tollgate {
 namespace {
 
-int64_t SteadyNs() {
-  return std::chrono::nanoseconds(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-int64_t WallNs() {
-  return std::chrono::nanoseconds(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
+int64_t ReadNs(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 }  // namespace
 
-SystemClock::SystemClock() : offset_ns_(WallNs() - SteadyNs()) {}
+SystemClock::SystemClock()
+    : offset_ns_(ReadNs(CLOCK_REALTIME) - ReadNs(CLOCK_MONOTONIC)) {}
 
-int64_t SystemClock::NowNs() const { return SteadyNs() + offset_ns_; }
+int64_t SystemClock::NowNs() const {
+  return ReadNs(CLOCK_MONOTONIC) + offset_ns_;
+}
 
 }  // namespace tollgate

@@ -86,7 +86,7 @@ class BucketTable {
 
   Mutex sweep_mutex_;
   size_t sweep_stripe_ ABSL_GUARDED_BY(sweep_mutex_) = 0;
-  size_t sweep_slot_ ABSL_GUARDED_BY(sweep_mutex_) = 0;
+  uint32_t sweep_slot_ ABSL_GUARDED_BY(sweep_mutex_) = 0;
 };
 
 }  // namespace tollgate

@@ -19,6 +19,13 @@ absl::Status CheckTokens(absl::string_view field, uint64_t got) {
       absl::StrCat(field, ": got ", got, ", want 1 to ", kMaxTokens));
 }
 
+ExactDuration RefillTime(uint64_t cost, int64_t period_ns, uint64_t tokens) {
+  const absl::uint128 scaled =
+      absl::uint128(cost) * static_cast<uint64_t>(period_ns);
+  return {static_cast<int64_t>(absl::Uint128Low64(scaled / tokens)),
+          absl::Uint128Low64(scaled % tokens)};
+}
+
 }  // namespace
 
 absl::StatusOr<Limit> Limit::Create(uint64_t tokens, absl::Duration period,
@@ -33,15 +40,19 @@ absl::StatusOr<Limit> Limit::Create(uint64_t tokens, absl::Duration period,
                      ", want whole nanoseconds, 1ns to 3650 days"));
   }
   const int64_t period_ns = absl::ToInt64Nanoseconds(period);
-  const absl::uint128 fill =
-      absl::uint128(burst) * static_cast<uint64_t>(period_ns) / tokens;
-  if (fill > static_cast<uint64_t>(absl::ToInt64Nanoseconds(kMaxFill))) {
+  if (absl::uint128(burst) * static_cast<uint64_t>(period_ns) / tokens >
+      static_cast<uint64_t>(absl::ToInt64Nanoseconds(kMaxFill))) {
     return absl::InvalidArgumentError(absl::StrCat(
         "burst: got ", burst, ", which takes over 36500 days to refill at ",
         tokens, " tokens per ", absl::FormatDuration(period)));
   }
-  return Limit(static_cast<uint32_t>(tokens), period_ns,
-               static_cast<uint32_t>(burst));
+  Limit limit;
+  limit.tokens_ = static_cast<uint32_t>(tokens);
+  limit.burst_ = static_cast<uint32_t>(burst);
+  limit.period_ns_ = period_ns;
+  limit.token_time_ = RefillTime(1, period_ns, tokens);
+  limit.fill_time_ = RefillTime(burst, period_ns, tokens);
+  return limit;
 }
 
 std::string Limit::ToString() const {

@@ -9,6 +9,18 @@
 
 namespace tollgate {
 
+// A span of time, exact where a limit's arithmetic needs it: nanoseconds and
+// 1/tokens of a nanosecond, with 0 <= part < tokens of that limit.
+struct ExactDuration {
+  int64_t ns = 0;
+  uint64_t part = 0;
+
+  friend bool operator==(const ExactDuration&, const ExactDuration&) = default;
+  friend bool operator<(const ExactDuration& a, const ExactDuration& b) {
+    return a.ns != b.ns ? a.ns < b.ns : a.part < b.part;
+  }
+};
+
 // How much may pass: tokens for each period, and a burst, which is the
 // bucket's capacity. An invalid Limit cannot exist. Immutable value.
 class Limit {
@@ -30,18 +42,26 @@ class Limit {
   [[nodiscard]] uint32_t burst() const { return burst_; }
   [[nodiscard]] int64_t period_ns() const { return period_ns_; }
 
+  // The time in which one token refills: period / tokens.
+  [[nodiscard]] ExactDuration token_time() const { return token_time_; }
+  // The time in which an empty bucket fills: burst * period / tokens.
+  [[nodiscard]] ExactDuration fill_time() const { return fill_time_; }
+
   // Such as "10/1s burst 20".
   [[nodiscard]] std::string ToString() const;
 
-  friend bool operator==(const Limit&, const Limit&) = default;
+  friend bool operator==(const Limit& a, const Limit& b) {
+    return a.tokens_ == b.tokens_ && a.burst_ == b.burst_ &&
+           a.period_ns_ == b.period_ns_;
+  }
 
  private:
-  Limit(uint32_t tokens, int64_t period_ns, uint32_t burst)
-      : tokens_(tokens), burst_(burst), period_ns_(period_ns) {}
-
   uint32_t tokens_ = 1;
   uint32_t burst_ = 1;
   int64_t period_ns_ = 1'000'000'000;
+  // Derived once, so that a decision need not divide.
+  ExactDuration token_time_{1'000'000'000, 0};
+  ExactDuration fill_time_{1'000'000'000, 0};
 };
 
 }  // namespace tollgate

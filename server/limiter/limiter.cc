@@ -14,12 +14,12 @@ namespace {
 
 // One bucket that a request selects.
 struct Charge {
-  const BoundRule* rule;
-  uint32_t position;  // of the rule in its domain
-  uint32_t slot;      // of the limit in its rule
+  const BoundRule* rule = nullptr;
+  uint32_t position = 0;  // of the rule in its domain
+  uint32_t slot = 0;      // of the limit in its rule
   Fingerprint fingerprint;
-  uint64_t cost;
-  bool impossible;  // the cost is above the bucket's capacity
+  uint64_t cost = 0;
+  bool impossible = false;  // the cost is above the bucket's capacity
   bool taken = false;
 
   [[nodiscard]] const Limit& limit() const { return rule->rule.limits[slot]; }
@@ -41,10 +41,15 @@ void AddCharges(const BoundRule& rule, uint32_t position, uint64_t cost,
     if (charge.rule == &rule && charge.fingerprint == base) return;
   }
   for (uint32_t slot = 0; slot < rule.limit_ids.size(); ++slot) {
-    const uint64_t total = cost * rule.rule.cost;  // both below 2^32
-    charges.push_back(Charge{
-        &rule, position, slot, Fingerprint{base.hi, base.lo + slot}, total,
-        total > rule.rule.algorithm->Capacity(rule.rule.limits[slot])});
+    // Filled in place: a copy would stall on its own fresh stores.
+    Charge& charge = charges.emplace_back();
+    charge.rule = &rule;
+    charge.position = position;
+    charge.slot = slot;
+    charge.fingerprint = Fingerprint{base.hi, base.lo + slot};
+    charge.cost = cost * rule.rule.cost;  // both below 2^32
+    charge.impossible =
+        charge.cost > rule.rule.algorithm->Capacity(charge.limit());
   }
 }
 
@@ -53,16 +58,14 @@ Charges Select(const Request& request, const DomainRules& domain) {
   Charges charges;
   const uint64_t cost = std::max<uint64_t>(request.cost, 1);
   MatchIndex::Positions positions;
-  absl::InlinedVector<char, 256> key;
+  MatchIndex::Scratch scratch;
   for (const Descriptor& descriptor : request.descriptors) {
     const ResolvedDescriptor resolved = domain.index.Resolve(descriptor);
     positions.clear();
     domain.index.Match(resolved, positions);
     for (const uint32_t position : positions) {
-      key.clear();
-      domain.index.AppendKey(position, resolved, key);
       AddCharges(domain.rules[position], position, cost,
-                 absl::string_view(key.data(), key.size()), charges);
+                 domain.index.KeyOf(position, resolved, scratch), charges);
     }
   }
   if (request.descriptors.size() > 1) {
@@ -147,20 +150,22 @@ class Buckets {
   const int64_t now_ns_;
 };
 
-RuleStatus MakeStatus(const Charge& charge, const Verdict& verdict) {
-  RuleStatus status;
+void FillStatus(const Charge& charge, const Verdict& verdict,
+                RuleStatus& status) {
   status.rule = charge.rule->id;
   status.limit = charge.limit();
   status.shadow = charge.shadow();
   status.remaining = verdict.remaining;
   status.reset_after_ns = verdict.reset_after_ns;
+  status.retry_after_ns = 0;
   if (charge.impossible) {
     status.outcome = Outcome::kImpossible;
-  } else if (!verdict.allowed) {
+  } else if (verdict.allowed) {
+    status.outcome = Outcome::kAllowed;
+  } else {
     status.outcome = Outcome::kRefused;
     status.retry_after_ns = verdict.retry_after_ns;
   }
-  return status;
 }
 
 // Lets a refusal of an enforced rule count for the whole request.
@@ -181,7 +186,7 @@ void GiveBack(Buckets& buckets, Charges& charges, Decision& decision) {
     if (!charges[i].taken) continue;
     buckets.Refund(charges[i]);
     charges[i].taken = false;
-    decision.statuses[i] = MakeStatus(charges[i], buckets.Peek(charges[i]));
+    FillStatus(charges[i], buckets.Peek(charges[i]), decision.statuses[i]);
     Count(decision.statuses[i], decision);
   }
 }
@@ -196,8 +201,9 @@ void Settle(Buckets& buckets, Charges& charges, Decision& decision) {
     const bool take = taking && !charge.impossible;
     const Verdict verdict = take ? buckets.Take(charge) : buckets.Peek(charge);
     charge.taken = take && verdict.allowed;
-    decision.statuses.push_back(MakeStatus(charge, verdict));
-    Count(decision.statuses.back(), decision);
+    RuleStatus& status = decision.statuses.emplace_back();
+    FillStatus(charge, verdict, status);
+    Count(status, decision);
     if (taking && !decision.allowed()) {
       taking = false;
       GiveBack(buckets, charges, decision);

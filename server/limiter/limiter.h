@@ -21,7 +21,7 @@ namespace tollgate {
 struct LimiterOptions {
   // Stripes of the bucket table, a power of two, 1 to 2^20. More stripes mean
   // fewer threads that meet and shorter growth steps; each costs 128 bytes.
-  size_t stripes = 4096;
+  size_t stripes = 1024;
   // The secret of the bucket fingerprints. Change it only to restore buckets
   // that were saved under another one, or to make a test repeatable.
   HashKey hash_key = RandomHashKey();

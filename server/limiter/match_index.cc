@@ -15,7 +15,7 @@ uint64_t CombineHash(uint64_t seed, absl::string_view value) {
   return absl::HashOf(seed, value);
 }
 
-void AppendLength(size_t length, absl::InlinedVector<char, 256>& out) {
+void AppendLength(size_t length, MatchIndex::Scratch& out) {
   const auto length32 = static_cast<uint32_t>(length);
   char bytes[sizeof(length32)];
   std::memcpy(bytes, &length32, sizeof(length32));
@@ -42,30 +42,32 @@ MatchIndex::MatchIndex(absl::Span<const Rule* const> rules) {
     std::sort(shape.other_keys.begin(), shape.other_keys.end());
     const auto [it, is_new] = shape_of_keys.try_emplace(
         {shape.match_keys, shape.other_keys}, shapes_.size());
+    const bool hashed = !shape.match_keys.empty();
     if (is_new) shapes_.push_back(std::move(shape));
-    shapes_[it->second].by_values[hash].push_back(position);
+    Shape& of_rule = shapes_[it->second];
+    (hashed ? of_rule.by_values[hash] : of_rule.any_values).push_back(position);
   }
   ChoosePivots();
-}
-
-uint32_t MatchIndex::Number(absl::string_view key) {
-  return keys_.try_emplace(key, static_cast<uint32_t>(keys_.size()))
-      .first->second;
 }
 
 MatchIndex::IndexedRule MatchIndex::Compile(const Rule& rule) {
   IndexedRule compiled;
   for (const Condition& condition : rule.match) {
-    compiled.match.push_back({Number(condition.key), condition.value});
+    compiled.match.push_back({keys_.Add(condition.key), condition.value});
   }
   std::sort(compiled.match.begin(), compiled.match.end(),
             [](const Value& a, const Value& b) { return a.key < b.key; });
   for (const KeyPart& part : rule.key) {
     auto& alternatives = compiled.key_parts.emplace_back();
     for (const std::string& name : part.alternatives) {
-      alternatives.push_back(Number(name));
+      alternatives.push_back(keys_.Add(name));
     }
   }
+  compiled.shape_decides =
+      rule.match.empty() &&
+      std::all_of(rule.key.begin(), rule.key.end(), [](const KeyPart& part) {
+        return part.alternatives.size() == 1;
+      });
   return compiled;
 }
 
@@ -95,9 +97,11 @@ void MatchIndex::ChoosePivots() {
 ResolvedDescriptor MatchIndex::Resolve(Descriptor descriptor) const {
   ResolvedDescriptor resolved;
   for (const Entry& entry : descriptor) {
-    const auto it = keys_.find(entry.key);
-    if (it == keys_.end() || resolved.Find(it->second) != nullptr) continue;
-    resolved.items_.push_back({it->second, entry.value});
+    const uint32_t key = keys_.Find(entry.key);
+    if (key == NameTable::kNone || resolved.Find(key) != nullptr) continue;
+    ResolvedDescriptor::Item& item = resolved.items_.emplace_back();
+    item.key = key;
+    item.value = entry.value;
   }
   return resolved;
 }
@@ -117,22 +121,34 @@ bool MatchIndex::Applies(const IndexedRule& rule,
       });
 }
 
+bool MatchIndex::Fits(const Shape& shape, const ResolvedDescriptor& descriptor,
+                      uint64_t* values_hash) {
+  for (const uint32_t key : shape.match_keys) {
+    const absl::string_view* value = descriptor.Find(key);
+    if (value == nullptr) return false;
+    *values_hash = CombineHash(*values_hash, *value);
+  }
+  return std::all_of(
+      shape.other_keys.begin(), shape.other_keys.end(),
+      [&](uint32_t key) { return descriptor.Find(key) != nullptr; });
+}
+
 void MatchIndex::MatchShape(const Shape& shape,
                             const ResolvedDescriptor& descriptor,
                             Positions& out) const {
   uint64_t hash = 0;
-  for (const uint32_t key : shape.match_keys) {
-    const absl::string_view* value = descriptor.Find(key);
-    if (value == nullptr) return;
-    hash = CombineHash(hash, *value);
+  if (!Fits(shape, descriptor, &hash)) return;
+  const std::vector<uint32_t>* candidates = &shape.any_values;
+  if (!shape.match_keys.empty()) {
+    const auto it = shape.by_values.find(hash);
+    if (it == shape.by_values.end()) return;
+    candidates = &it->second;
   }
-  for (const uint32_t key : shape.other_keys) {
-    if (descriptor.Find(key) == nullptr) return;
-  }
-  const auto it = shape.by_values.find(hash);
-  if (it == shape.by_values.end()) return;
-  for (const uint32_t position : it->second) {
-    if (Applies(rules_[position], descriptor)) out.push_back(position);
+  for (const uint32_t position : *candidates) {
+    const IndexedRule& rule = rules_[position];
+    if (rule.shape_decides || Applies(rule, descriptor)) {
+      out.push_back(position);
+    }
   }
 }
 
@@ -147,22 +163,30 @@ void MatchIndex::Match(const ResolvedDescriptor& descriptor,
       MatchShape(shapes_[shape], descriptor, out);
     }
   }
-  std::sort(out.begin() + first, out.end());
+  if (out.end() - out.begin() > first + 1) {
+    std::sort(out.begin() + first, out.end());
+  }
 }
 
-void MatchIndex::AppendKey(uint32_t position,
-                           const ResolvedDescriptor& descriptor,
-                           absl::InlinedVector<char, 256>& out) const {
-  for (const auto& alternatives : rules_[position].key_parts) {
+absl::string_view MatchIndex::KeyOf(uint32_t position,
+                                    const ResolvedDescriptor& descriptor,
+                                    Scratch& scratch) const {
+  const auto& parts = rules_[position].key_parts;
+  if (parts.size() == 1 && parts[0].size() == 1) {
+    return *descriptor.Find(parts[0][0]);
+  }
+  scratch.clear();
+  for (const auto& alternatives : parts) {
     for (uint32_t i = 0; i < alternatives.size(); ++i) {
       const absl::string_view* value = descriptor.Find(alternatives[i]);
       if (value == nullptr) continue;
-      if (alternatives.size() > 1) out.push_back(static_cast<char>(i));
-      AppendLength(value->size(), out);
-      out.insert(out.end(), value->begin(), value->end());
+      if (alternatives.size() > 1) scratch.push_back(static_cast<char>(i));
+      AppendLength(value->size(), scratch);
+      scratch.insert(scratch.end(), value->begin(), value->end());
       break;
     }
   }
+  return {scratch.data(), scratch.size()};
 }
 
 }  // namespace tollgate

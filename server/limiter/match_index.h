@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "server/limiter/name_table.h"
 #include "server/limiter/request.h"
 #include "server/limiter/rule.h"
 
@@ -57,11 +58,15 @@ class MatchIndex {
   // Adds to `out` the positions of the rules that apply, in ascending order.
   void Match(const ResolvedDescriptor& descriptor, Positions& out) const;
 
-  // The values that form the key of the rule at `position`, which must apply to
-  // `descriptor`: for each key part its value and, where the part has
-  // alternatives, which one it was; each length-prefixed. Appends to `out`.
-  void AppendKey(uint32_t position, const ResolvedDescriptor& descriptor,
-                 absl::InlinedVector<char, 256>& out) const;
+  using Scratch = absl::InlinedVector<char, 256>;
+
+  // The bytes that identify a bucket of the rule at `position`, which must
+  // apply to `descriptor`. Where the key is one entry, its value; otherwise for
+  // each part its length-prefixed value and, where the part has alternatives,
+  // which one it was. Lies in `scratch` or in the descriptor's own text.
+  [[nodiscard]] absl::string_view KeyOf(uint32_t position,
+                                        const ResolvedDescriptor& descriptor,
+                                        Scratch& scratch) const;
 
  private:
   struct Value {
@@ -71,23 +76,26 @@ class MatchIndex {
   struct IndexedRule {
     std::vector<Value> match;                      // sorted by key
     std::vector<std::vector<uint32_t>> key_parts;  // alternatives, by number
+    bool shape_decides = false;  // no values to compare, no alternatives
   };
   // Rules that ask for the same keys.
   struct Shape {
     std::vector<uint32_t> match_keys;  // ascending; their values are hashed
     std::vector<uint32_t> other_keys;  // must be there, with any value
+    std::vector<uint32_t> any_values;  // the rules, if no values are hashed
     absl::flat_hash_map<uint64_t, std::vector<uint32_t>> by_values;
   };
 
-  uint32_t Number(absl::string_view key);
   IndexedRule Compile(const Rule& rule);
   void ChoosePivots();
+  static bool Fits(const Shape& shape, const ResolvedDescriptor& descriptor,
+                   uint64_t* values_hash);
   void MatchShape(const Shape& shape, const ResolvedDescriptor& descriptor,
                   Positions& out) const;
   [[nodiscard]] bool Applies(const IndexedRule& rule,
                              const ResolvedDescriptor& descriptor) const;
 
-  absl::flat_hash_map<std::string, uint32_t> keys_;
+  NameTable keys_;
   std::vector<IndexedRule> rules_;
   std::vector<Shape> shapes_;
   std::vector<std::vector<uint32_t>> shapes_by_pivot_;  // by key number

@@ -59,12 +59,16 @@ absl::StatusOr<RuleSet> RuleSet::Create(std::vector<Rule> rules) {
                        "\" twice in domain \"", rule.domain, "\""));
     }
     if (rule.mode == Mode::kOff) continue;
-    auto& domain = set.domains_[rule.domain];
-    if (domain == nullptr) domain = std::make_unique<DomainRules>();
-    domain->rules.push_back(BoundRule{std::move(rule), nullptr, {}, {}});
+    const uint32_t number = set.names_.Add(rule.domain);
+    if (number == set.domains_.size()) {
+      set.domains_.push_back(std::make_unique<DomainRules>());
+      set.domains_.back()->name = rule.domain;
+    }
+    set.domains_[number]->rules.push_back(
+        BoundRule{std::move(rule), nullptr, {}, {}});
     ++set.size_;
   }
-  for (auto& [name, domain] : set.domains_) {
+  for (const auto& domain : set.domains_) {
     std::vector<const Rule*> of_domain;
     for (const BoundRule& bound : domain->rules) {
       of_domain.push_back(&bound.rule);
@@ -76,8 +80,8 @@ absl::StatusOr<RuleSet> RuleSet::Create(std::vector<Rule> rules) {
 
 absl::Status RuleSet::Bind(Registry& registry, const HashKey& key,
                            int64_t now_ns) {
-  for (auto& [name, domain] : domains_) {
-    domain->id = registry.Domain(name);
+  for (const auto& domain : domains_) {
+    domain->id = registry.Domain(domain->name);
     for (BoundRule& bound : domain->rules) {
       absl::Status status = BindRule(bound, registry, key, now_ns);
       if (!status.ok()) return status;

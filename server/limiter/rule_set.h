@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "server/base/keyed_hash.h"
 #include "server/limiter/match_index.h"
+#include "server/limiter/name_table.h"
 #include "server/limiter/registry.h"
 #include "server/limiter/rule.h"
 
@@ -28,6 +28,7 @@ struct BoundRule {
 
 // The rules of one domain, in the order they were given.
 struct DomainRules {
+  std::string name;
   const DomainId* id = nullptr;
   std::vector<BoundRule> rules;
   MatchIndex index;  // over `rules`, by position
@@ -52,18 +53,19 @@ class RuleSet {
 
   // Null if no rule names the domain.
   [[nodiscard]] const DomainRules* FindDomain(absl::string_view name) const {
-    const auto it = domains_.find(name);
-    return it == domains_.end() ? nullptr : it->second.get();
+    const uint32_t number = names_.Find(name);
+    return number == NameTable::kNone ? nullptr : domains_[number].get();
   }
-  [[nodiscard]] const absl::flat_hash_map<std::string,
-                                          std::unique_ptr<DomainRules>>&
-  domains() const {
+  // In the order of their first rule.
+  [[nodiscard]] const std::vector<std::unique_ptr<DomainRules>>& domains()
+      const {
     return domains_;
   }
   [[nodiscard]] size_t size() const { return size_; }
 
  private:
-  absl::flat_hash_map<std::string, std::unique_ptr<DomainRules>> domains_;
+  NameTable names_;  // of domains_
+  std::vector<std::unique_ptr<DomainRules>> domains_;
   size_t size_ = 0;
 };
 

@@ -1,24 +1,11 @@
 #include "server/limiter/token_bucket.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "absl/numeric/int128.h"
 
 namespace tollgate {
 namespace {
-
-// A point or span of time, in nanoseconds and 1/tokens of a nanosecond, with
-// 0 <= part < tokens.
-struct ExactTime {
-  int64_t ns;
-  uint64_t part;
-
-  friend bool operator==(const ExactTime&, const ExactTime&) = default;
-  friend bool operator<(const ExactTime& a, const ExactTime& b) {
-    return std::tie(a.ns, a.part) < std::tie(b.ns, b.part);
-  }
-};
 
 struct State {
   int64_t full_at_ns;     // the bucket is full from here on
@@ -27,50 +14,45 @@ struct State {
   uint32_t unused;
 };
 
-// The time in which `cost` tokens refill: cost * period / tokens.
-ExactTime RefillTime(const Limit& limit, uint64_t cost) {
-  const uint64_t tokens = limit.tokens();
-  const auto period = static_cast<uint64_t>(limit.period_ns());
-  if (cost == 1) {
-    return {static_cast<int64_t>(period / tokens), period % tokens};
-  }
-  if (cost == tokens) return {limit.period_ns(), 0};
-  // Costs are at most 2^32-1 and periods below 2^59.
-  const absl::uint128 product = absl::uint128(cost) * period;
-  if (absl::Uint128High64(product) == 0) {
-    const uint64_t low = absl::Uint128Low64(product);
-    return {static_cast<int64_t>(low / tokens), low % tokens};
-  }
-  return {static_cast<int64_t>(absl::Uint128Low64(product / tokens)),
-          absl::Uint128Low64(product % tokens)};
+// The time in which `cost` tokens, at most 2^32-1, refill: cost * period /
+// tokens.
+ExactDuration RefillTime(const Limit& limit, uint64_t cost) {
+  const ExactDuration one = limit.token_time();
+  if (cost == 1) return one;
+  // one.part and cost are below 2^32. A cost above the burst could overflow the
+  // nanoseconds, and is never asked for.
+  const uint64_t parts = one.part * cost;
+  return {one.ns * static_cast<int64_t>(cost) +
+              static_cast<int64_t>(parts / limit.tokens()),
+          parts % limit.tokens()};
 }
 
-ExactTime Add(const Limit& limit, ExactTime a, ExactTime b) {
+ExactDuration Add(const Limit& limit, ExactDuration a, ExactDuration b) {
   const uint64_t part = a.part + b.part;
   const uint64_t tokens = limit.tokens();
-  return part < tokens ? ExactTime{a.ns + b.ns, part}
-                       : ExactTime{a.ns + b.ns + 1, part - tokens};
+  return part < tokens ? ExactDuration{a.ns + b.ns, part}
+                       : ExactDuration{a.ns + b.ns + 1, part - tokens};
 }
 
 // a - b; the result may be negative.
-ExactTime Subtract(const Limit& limit, ExactTime a, ExactTime b) {
+ExactDuration Subtract(const Limit& limit, ExactDuration a, ExactDuration b) {
   return a.part >= b.part
-             ? ExactTime{a.ns - b.ns, a.part - b.part}
-             : ExactTime{a.ns - b.ns - 1, a.part + limit.tokens() - b.part};
+             ? ExactDuration{a.ns - b.ns, a.part - b.part}
+             : ExactDuration{a.ns - b.ns - 1, a.part + limit.tokens() - b.part};
 }
 
-int64_t RoundUp(ExactTime t) { return t.ns + (t.part > 0 ? 1 : 0); }
+int64_t RoundUp(ExactDuration t) { return t.ns + (t.part > 0 ? 1 : 0); }
 
 // The time that the missing tokens take to refill, as of `now_ns`, which is
 // not before the bucket's own time.
-ExactTime Missing(const State& state, int64_t now_ns) {
+ExactDuration Missing(const State& state, int64_t now_ns) {
   if (state.full_at_ns < now_ns) return {0, 0};
   return {state.full_at_ns - now_ns, state.full_at_part};
 }
 
 // Whole tokens that are there while `missing` is missing: those missing are
 // missing * tokens / period, rounded up.
-uint64_t Remaining(const Limit& limit, ExactTime missing) {
+uint64_t Remaining(const Limit& limit, ExactDuration missing) {
   const absl::uint128 scaled =
       absl::uint128(static_cast<uint64_t>(missing.ns)) * limit.tokens() +
       missing.part;
@@ -85,8 +67,8 @@ uint64_t Remaining(const Limit& limit, ExactTime missing) {
   return spent >= limit.burst() ? 0 : limit.burst() - spent;
 }
 
-Verdict Judge(const Limit& limit, ExactTime missing, ExactTime after) {
-  const ExactTime fill = RefillTime(limit, limit.burst());
+Verdict Judge(const Limit& limit, ExactDuration missing, ExactDuration after) {
+  const ExactDuration fill = limit.fill_time();
   Verdict verdict;
   verdict.allowed = !(fill < after);
   if (!verdict.allowed) {
@@ -110,8 +92,8 @@ class TokenBucketAlgorithm final : public Algorithm {
                int64_t now_ns) const override {
     auto state = bucket.As<State>();
     now_ns = std::max(now_ns, state.seen_ns);
-    const ExactTime missing = Missing(state, now_ns);
-    const ExactTime after = Add(limit, missing, RefillTime(limit, cost));
+    const ExactDuration missing = Missing(state, now_ns);
+    const ExactDuration after = Add(limit, missing, RefillTime(limit, cost));
     Verdict verdict = Judge(limit, missing, after);
     if (!verdict.allowed) {
       verdict.remaining = Remaining(limit, missing);
@@ -126,7 +108,8 @@ class TokenBucketAlgorithm final : public Algorithm {
   Verdict Peek(const BucketState& bucket, const Limit& limit, uint64_t cost,
                int64_t now_ns) const override {
     const auto state = bucket.As<State>();
-    const ExactTime missing = Missing(state, std::max(now_ns, state.seen_ns));
+    const ExactDuration missing =
+        Missing(state, std::max(now_ns, state.seen_ns));
     Verdict verdict =
         Judge(limit, missing, Add(limit, missing, RefillTime(limit, cost)));
     verdict.remaining = Remaining(limit, missing);
@@ -137,10 +120,10 @@ class TokenBucketAlgorithm final : public Algorithm {
               int64_t now_ns) const override {
     const auto state = bucket.As<State>();
     now_ns = std::max(now_ns, state.seen_ns);
-    const ExactTime missing = Missing(state, now_ns);
-    const ExactTime back = RefillTime(limit, cost);
+    const ExactDuration missing = Missing(state, now_ns);
+    const ExactDuration back = RefillTime(limit, cost);
     Store(bucket,
-          missing < back ? ExactTime{0, 0} : Subtract(limit, missing, back),
+          missing < back ? ExactDuration{0, 0} : Subtract(limit, missing, back),
           now_ns);
   }
 
@@ -148,7 +131,7 @@ class TokenBucketAlgorithm final : public Algorithm {
                      int64_t now_ns) const override {
     const auto state = bucket.As<State>();
     now_ns = std::max(now_ns, state.seen_ns);
-    return Missing(state, now_ns) == ExactTime{0, 0};
+    return Missing(state, now_ns) == ExactDuration{0, 0};
   }
 
   // Spent tokens are missing * tokens / period; under the new limit they take
@@ -157,7 +140,7 @@ class TokenBucketAlgorithm final : public Algorithm {
                int64_t now_ns) const override {
     const auto state = bucket.As<State>();
     now_ns = std::max(now_ns, state.seen_ns);
-    const ExactTime missing = Missing(state, now_ns);
+    const ExactDuration missing = Missing(state, now_ns);
     const absl::uint128 scaled =
         absl::uint128(static_cast<uint64_t>(missing.ns)) * from.tokens() +
         missing.part;
@@ -165,7 +148,7 @@ class TokenBucketAlgorithm final : public Algorithm {
     const auto to_period = static_cast<uint64_t>(to.period_ns());
     const absl::uint128 whole = scaled / from_period;
     if (whole >= to.burst()) {
-      Store(bucket, RefillTime(to, to.burst()), now_ns);
+      Store(bucket, to.fill_time(), now_ns);
       return;
     }
     const absl::uint128 fraction = scaled % from_period;
@@ -179,7 +162,8 @@ class TokenBucketAlgorithm final : public Algorithm {
   }
 
  private:
-  static void Store(BucketState& bucket, ExactTime missing, int64_t now_ns) {
+  static void Store(BucketState& bucket, ExactDuration missing,
+                    int64_t now_ns) {
     bucket.Set(State{now_ns + missing.ns, now_ns,
                      static_cast<uint32_t>(missing.part), 0});
   }
