@@ -44,7 +44,7 @@ absl::StatusOr<Limit> Limit::Create(uint64_t tokens, absl::Duration period,
       static_cast<uint64_t>(absl::ToInt64Nanoseconds(kMaxFill))) {
     return absl::InvalidArgumentError(absl::StrCat(
         "burst: got ", burst, ", which takes over 36500 days to refill at ",
-        tokens, " tokens per ", absl::FormatDuration(period)));
+        tokens, " tokens per ", absl::FormatDuration(period), ", want less"));
   }
   Limit limit;
   limit.tokens_ = static_cast<uint32_t>(tokens);

@@ -29,7 +29,7 @@ absl::Status CheckName(absl::string_view name) {
   const bool control = std::any_of(name.begin(), name.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
   });
-  if (control) return Invalid("name", "has a control character");
+  if (control) return Invalid("name", "got a control character, want none");
   return absl::OkStatus();
 }
 
