@@ -1,0 +1,122 @@
+#include "server/rules/rule_file.h"
+
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "server/rules/field_value.h"
+#include "server/rules/quote.h"
+#include "server/rules/rule_fields.h"
+#include "server/rules/rule_hash.h"
+#include "server/rules/rule_source.h"
+#include "server/rules/yaml_tree.h"
+
+namespace tollgate {
+namespace {
+
+// Collects the rules of one file after the other. Thread-compatible.
+class Loader {
+ public:
+  void AddText(absl::string_view yaml, absl::string_view file) {
+    ErrorList errors(file);
+    Read(yaml, errors);
+    std::vector<RuleFileError> found = errors.Take();
+    std::move(found.begin(), found.end(), std::back_inserter(loaded_.errors));
+  }
+
+  void AddFile(const std::string& path) {
+    const absl::StatusOr<std::string> text = ReadFileText(path);
+    if (text.ok()) return AddText(*text, path);
+    AddError(path, text.status());
+  }
+
+  void AddError(absl::string_view file, const absl::Status& status) {
+    loaded_.errors.push_back(
+        {std::string(file), 0, 0, "", std::string(status.message())});
+  }
+
+  LoadedRules Finish() {
+    if (loaded_.errors.empty()) loaded_.hash = HashRules(loaded_.rules);
+    return std::move(loaded_);
+  }
+
+ private:
+  void Read(absl::string_view yaml, ErrorList& errors) {
+    if (yaml.size() > kMaxRuleFileBytes) {
+      return errors.Add({}, "", std::string(TooManyBytes().message()));
+    }
+    const YamlTree tree = ParseYaml(yaml);
+    if (tree.error.has_value()) {
+      return errors.Add(tree.error->at, "", tree.error->message);
+    }
+    if (tree.root == nullptr || tree.root->kind == YamlNode::Kind::kNull) {
+      return errors.Add({}, "", "got an empty file, want domain and rules");
+    }
+    RuleFileFields fields;
+    fields.max_rules = kMaxRulesLoaded - loaded_.rules.size();
+    ReadRuleFile(FieldValue(*tree.root, "", errors), fields);
+    for (ReadRule& read : fields.rules) Add(std::move(read), errors);
+  }
+
+  void Add(ReadRule read, ErrorList& errors) {
+    const std::string& domain = read.rule.domain;
+    const std::string& name = read.rule.name;
+    if (!domain.empty() && !name.empty()) {
+      std::string place = absl::StrCat(errors.file(), ":", read.name_at.line,
+                                       ":", read.name_at.column);
+      const auto [first, is_new] = first_use_.try_emplace(
+          std::make_pair(domain, name), std::move(place));
+      if (!is_new) {
+        errors.Add(read.name_at, read.name_path,
+                   absl::StrCat("got ", Quote(name), ", a name taken at ",
+                                first->second, ", want one not yet used in ",
+                                "domain ", Quote(domain)));
+      }
+    }
+    loaded_.rules.push_back(std::move(read.rule));
+  }
+
+  LoadedRules loaded_;
+  // Where each (domain, name) was given first.
+  absl::flat_hash_map<std::pair<std::string, std::string>, std::string>
+      first_use_;
+};
+
+}  // namespace
+
+std::string RuleFileError::ToString() const {
+  std::string text = file;
+  if (line > 0) absl::StrAppend(&text, ":", line, ":", column);
+  absl::StrAppend(&text, ": ");
+  if (!field.empty()) absl::StrAppend(&text, field, ": ");
+  return absl::StrCat(text, message);
+}
+
+LoadedRules ParseRules(absl::string_view yaml, absl::string_view file_name) {
+  Loader loader;
+  loader.AddText(yaml, file_name);
+  return loader.Finish();
+}
+
+LoadedRules LoadRules(const std::string& path) {
+  Loader loader;
+  const absl::StatusOr<std::vector<std::string>> files = ListRuleFiles(path);
+  if (!files.ok()) {
+    loader.AddError(path, files.status());
+    return loader.Finish();
+  }
+  for (const std::string& file : *files) loader.AddFile(file);
+  return loader.Finish();
+}
+
+absl::Status ToStatus(absl::Span<const RuleFileError> errors) {
+  if (errors.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(
+      errors, "\n", [](std::string* out, const RuleFileError& error) {
+        absl::StrAppend(out, error.ToString());
+      }));
+}
+
+}  // namespace tollgate
