@@ -1,0 +1,96 @@
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/limiter/rule_set.h"
+#include "server/rules/rule_file.h"
+#include "tests/support/status_matchers.h"
+
+namespace tollgate {
+namespace {
+
+const std::string kRulesDir = TOLLGATE_SOURCE_DIR "/deploy/rules/";
+
+std::vector<std::string> YamlBlocks(const std::string& path) {
+  std::ifstream in(path);
+  std::vector<std::string> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "```yaml") {
+      blocks.emplace_back();
+      inside = true;
+    } else if (line == "```") {
+      inside = false;
+    } else if (inside) {
+      absl::StrAppend(&blocks.back(), line, "\n");
+    }
+  }
+  return blocks;
+}
+
+TEST(DocumentedRules, LoadFromTheExampleFile) {
+  const LoadedRules loaded = LoadRules(kRulesDir + "example.yaml");
+
+  ASSERT_THAT(ToStatus(loaded.errors), IsOk());
+  std::vector<std::string> rules;
+  for (const Rule& rule : loaded.rules) {
+    EXPECT_EQ(rule.domain, "shop");
+    std::string text = rule.name;
+    for (const Limit& limit : rule.limits) {
+      absl::StrAppend(&text, " ", limit.ToString());
+    }
+    if (rule.cost != 1) absl::StrAppend(&text, " cost ", rule.cost);
+    if (rule.mode == Mode::kShadow) absl::StrAppend(&text, " shadow");
+    rules.push_back(text);
+  }
+  EXPECT_THAT(rules, testing::ElementsAre(
+                         "per-user 10/1s burst 20",
+                         "per-client 50/1s 10000/24h", "login 5/1m",
+                         "search-cost 100/1m cost 10", "trial 1/1s shadow"));
+  EXPECT_THAT(RuleSet::Create(loaded.rules), IsOk());
+}
+
+TEST(DocumentedRules, LoadFromEveryExampleOfThePage) {
+  const std::vector<std::string> blocks = YamlBlocks(kRulesDir + "README.md");
+
+  ASSERT_GE(blocks.size(), 2U);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    EXPECT_THAT(
+        ToStatus(ParseRules(blocks[i], absl::StrCat("block ", i + 1)).errors),
+        IsOk())
+        << blocks[i];
+  }
+}
+
+// Each row of the table has its own example: `field` | ... | `example` |.
+TEST(DocumentedRules, LoadFromEveryRowOfTheTable) {
+  std::ifstream in(kRulesDir + "README.md");
+  int rows = 0;
+  for (std::string line; std::getline(in, line);) {
+    const size_t end = line.rfind("` |");
+    if (line.rfind("| `", 0) != 0 || end == std::string::npos) continue;
+    const size_t start = line.rfind('`', end - 1) + 1;
+    const std::string example =
+        absl::StrReplaceAll(line.substr(start, end - start), {{"\\|", "|"}});
+    const std::string field = line.substr(3, line.find('`', 3) - 3);
+    ASSERT_EQ(example.rfind(field + ": ", 0), 0U) << line;
+    std::string rule = "name: a, limit: 1/second, " + example;
+    if (field == "name") rule = "limit: 1/second, " + example;
+    if (field == "limit") rule = "name: a, " + example;
+    const std::string yaml =
+        field == "domain" || field == "rules"
+            ? absl::StrCat("{", field == "rules" ? "domain: a" : "rules: []",
+                           ", ", example, "}")
+            : absl::StrCat("{domain: a, rules: [{", rule, "}]}");
+    EXPECT_THAT(ToStatus(ParseRules(yaml, field).errors), IsOk()) << yaml;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 10);
+}
+
+}  // namespace
+}  // namespace tollgate
