@@ -21,7 +21,11 @@ Rule OneRule(const std::string& fields) {
   const LoadedRules loaded = ParseRules(
       absl::StrCat("{domain: shop, rules: [{name: a, ", fields, "}]}"), "r");
   EXPECT_THAT(ToStatus(loaded.errors), IsOk()) << fields;
-  return loaded.rules.size() == 1 ? loaded.rules[0] : Rule();
+  if (loaded.rules.size() == 1 && loaded.errors.empty()) return loaded.rules[0];
+  Rule none;  // so that a failed expectation ends in words, not in a crash
+  none.limits = {Limit()};
+  none.match = {{"", ""}};
+  return none;
 }
 
 std::string ManyRules(size_t count, const std::string& prefix) {
