@@ -1,0 +1,67 @@
+#ifndef TOLLGATE_TESTS_LIMITER_ASK_H_
+#define TOLLGATE_TESTS_LIMITER_ASK_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/limiter/limiter.h"
+#include "server/limiter/request.h"
+#include "server/limiter/rule.h"
+#include "server/limiter/rule_set.h"
+#include "server/limiter/token_bucket.h"
+
+namespace tollgate {
+
+// A rule of domain `shop` that gives each combination of these entries a token
+// bucket.
+inline Rule MakeRule(std::string name, std::vector<std::string> key,
+                     std::vector<Limit> limits) {
+  Rule rule;
+  rule.domain = "shop";
+  rule.name = std::move(name);
+  for (std::string& entry : key) {
+    rule.key.push_back(KeyPart{{std::move(entry)}});
+  }
+  rule.limits = std::move(limits);
+  rule.algorithm = &TokenBucket();
+  return rule;
+}
+
+// A rule set that a test knows to be valid.
+inline RuleSet MakeRules(std::vector<Rule> rules) {
+  absl::StatusOr<RuleSet> set = RuleSet::Create(std::move(rules));
+  if (!set.ok()) std::abort();
+  return *std::move(set);
+}
+
+inline void SetRules(Limiter& limiter, std::vector<Rule> rules) {
+  if (!limiter.SetRules(MakeRules(std::move(rules))).ok()) std::abort();
+}
+
+// Asks for a request of several descriptors in domain `shop`.
+inline Decision AskAll(Limiter& limiter,
+                       const std::vector<std::vector<Entry>>& descriptors,
+                       uint64_t cost = 1, int64_t deadline_ns = INT64_MAX) {
+  const std::vector<Descriptor> views(descriptors.begin(), descriptors.end());
+  return limiter.Decide(Request{"shop", views, cost, deadline_ns});
+}
+
+// Asks for a request of one descriptor in domain `shop`.
+inline Decision Ask(Limiter& limiter, const std::vector<Entry>& entries,
+                    uint64_t cost = 1, int64_t deadline_ns = INT64_MAX) {
+  const Descriptor view(entries);
+  return limiter.Decide(Request{"shop", {&view, 1}, cost, deadline_ns});
+}
+
+// Tokens left in the one bucket that these entries select.
+inline uint64_t Remaining(Limiter& limiter, const std::vector<Entry>& entries) {
+  return Ask(limiter, entries, /*cost=*/0).statuses.at(0).remaining;
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_TESTS_LIMITER_ASK_H_
