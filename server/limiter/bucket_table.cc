@@ -30,6 +30,7 @@ class alignas(64) BucketTable::Stripe {
     Bucket* bucket = nullptr;
     bool locked = false;  // otherwise enqueued, since somebody holds the lock
     bool created = false;
+    int64_t not_before_ns = 0;
   };
 
   // The bucket, locked or enqueued for. Null if there is none and `create` is
@@ -44,6 +45,7 @@ class alignas(64) BucketTable::Stripe {
     } else if (create) {
       acquired.bucket = &Append(fingerprint);
       acquired.created = true;
+      acquired.not_before_ns = forgot_ns_;
     } else {
       return acquired;
     }
@@ -60,7 +62,8 @@ class alignas(64) BucketTable::Stripe {
 
   // Looks at `budget` buckets at most, from `*slot` on, and removes the
   // forgettable ones. Moves `*slot`.
-  Swept Sweep(uint32_t* slot, size_t budget, Forgettable forgettable) {
+  Swept Sweep(uint32_t* slot, size_t budget, int64_t now_ns,
+              Forgettable forgettable) {
     MutexLock lock(mutex_);
     Swept swept;
     while (*slot < buckets_.size() && swept.looked < budget) {
@@ -72,7 +75,10 @@ class alignas(64) BucketTable::Stripe {
       }
     }
     swept.done = *slot >= buckets_.size();
-    if (swept.removed > 0) index_.Shrink(FingerprintOf{buckets_});
+    if (swept.removed > 0) {
+      forgot_ns_ = std::max(forgot_ns_, now_ns);
+      index_.Shrink(FingerprintOf{buckets_});
+    }
     return swept;
   }
 
@@ -121,6 +127,8 @@ class alignas(64) BucketTable::Stripe {
   Mutex mutex_;
   SlotIndex index_ ABSL_GUARDED_BY(mutex_);
   BucketChunks buckets_ ABSL_GUARDED_BY(mutex_);
+  // The latest sweep that removed a bucket here.
+  int64_t forgot_ns_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 BucketTable::BucketTable(size_t stripes)
@@ -139,7 +147,7 @@ LockedBucket BucketTable::FindOrCreate(const Fingerprint& fingerprint)
       StripeOf(fingerprint).Acquire(fingerprint, /*create=*/true);
   if (acquired.created) size_.fetch_add(1, std::memory_order_relaxed);
   if (!acquired.locked) acquired.bucket->lock.LockEnqueued();
-  return LockedBucket(*acquired.bucket);
+  return LockedBucket(*acquired.bucket, acquired.not_before_ns);
 }
 
 std::optional<LockedBucket> BucketTable::Find(const Fingerprint& fingerprint)
@@ -151,7 +159,8 @@ std::optional<LockedBucket> BucketTable::Find(const Fingerprint& fingerprint)
   return LockedBucket(*acquired.bucket);
 }
 
-size_t BucketTable::Sweep(size_t max_buckets, Forgettable forgettable) {
+size_t BucketTable::Sweep(size_t max_buckets, int64_t now_ns,
+                          Forgettable forgettable) {
   // A stripe's lock is held for this many buckets at most, so that a check
   // never waits long for the sweep.
   constexpr size_t kHold = 128;
@@ -160,7 +169,7 @@ size_t BucketTable::Sweep(size_t max_buckets, Forgettable forgettable) {
   size_t visited = 0;  // stripes, so that an empty table ends the loop
   while (max_buckets > 0 && visited <= mask_) {
     const Stripe::Swept swept = stripes_[sweep_stripe_].Sweep(
-        &sweep_slot_, std::min(max_buckets, kHold), forgettable);
+        &sweep_slot_, std::min(max_buckets, kHold), now_ns, forgettable);
     removed += swept.removed;
     max_buckets -= swept.looked;
     if (swept.done) {

@@ -18,20 +18,27 @@ namespace tollgate {
 // A bucket and its lock, held until the handle dies. Hold one at a time.
 class LockedBucket {
  public:
-  explicit LockedBucket(Bucket& bucket) : bucket_(&bucket) {}
+  explicit LockedBucket(Bucket& bucket, int64_t not_before_ns = 0)
+      : bucket_(&bucket), not_before_ns_(not_before_ns) {}
   ~LockedBucket() {
     if (bucket_ != nullptr) bucket_->lock.Unlock();
   }
   LockedBucket(LockedBucket&& other) noexcept
-      : bucket_(std::exchange(other.bucket_, nullptr)) {}
+      : bucket_(std::exchange(other.bucket_, nullptr)),
+        not_before_ns_(other.not_before_ns_) {}
   LockedBucket& operator=(LockedBucket&&) = delete;
 
   [[nodiscard]] BucketState& state() const { return bucket_->state; }
   // The limit under which `state` is kept; 0 in a bucket just made.
   [[nodiscard]] uint32_t& limit_id() const { return bucket_->limit_id; }
+  // In a bucket just made, the latest sweep that forgot buckets near it, this
+  // one's predecessor perhaps. It must not decide for an earlier instant, or
+  // the time in between would refill twice. Otherwise 0.
+  [[nodiscard]] int64_t not_before_ns() const { return not_before_ns_; }
 
  private:
   Bucket* bucket_;
+  int64_t not_before_ns_;
 };
 
 // All buckets of one process, by fingerprint: a power-of-two number of stripes,
@@ -61,10 +68,10 @@ class BucketTable {
       absl::FunctionRef<bool(const BucketState& state, uint32_t limit_id)>;
 
   // Looks at `max_buckets` buckets, or all if there are fewer, going on where
-  // the last call stopped, and removes the forgettable ones. Buckets in use at
-  // the moment are passed over. Returns how many were removed. Calls take turns
-  // and share the position.
-  size_t Sweep(size_t max_buckets, Forgettable forgettable);
+  // the last call stopped, and removes the forgettable ones, as of
+  // `now_ns`. Buckets in use at the moment are passed over. Returns how many
+  // were removed. Calls take turns and share the position.
+  size_t Sweep(size_t max_buckets, int64_t now_ns, Forgettable forgettable);
 
   [[nodiscard]] size_t size() const {
     return size_.load(std::memory_order_relaxed);

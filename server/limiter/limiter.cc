@@ -106,7 +106,7 @@ class Buckets {
     const LockedBucket bucket = table_.FindOrCreate(charge.fingerprint);
     BringUpToDate(bucket.state(), bucket.limit_id(), charge);
     return charge.algorithm().Take(bucket.state(), charge.limit(), charge.cost,
-                                   now_ns_);
+                                   std::max(now_ns_, bucket.not_before_ns()));
   }
 
   // Creates no state and changes none. An impossible cost is looked up as 1.
@@ -249,11 +249,12 @@ Decision Limiter::Decide(const Request& request) {
 
 size_t Limiter::Sweep(size_t max_buckets) {
   const int64_t now_ns = clock_.NowNs();
-  return table_.Sweep(max_buckets, [&](BucketState state, uint32_t limit_id) {
-    const LimitVersion& under =
-        CarryOver(registry_, registry_.Version(limit_id), /*to_id=*/0, state);
-    return under.algorithm->IsForgettable(state, under.limit, now_ns);
-  });
+  return table_.Sweep(
+      max_buckets, now_ns, [&](BucketState state, uint32_t limit_id) {
+        const LimitVersion& under = CarryOver(
+            registry_, registry_.Version(limit_id), /*to_id=*/0, state);
+        return under.algorithm->IsForgettable(state, under.limit, now_ns);
+      });
 }
 
 }  // namespace tollgate

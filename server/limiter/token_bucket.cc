@@ -127,11 +127,11 @@ class TokenBucketAlgorithm final : public Algorithm {
           now_ns);
   }
 
+  // Not before the bucket's own time either: an untouched bucket would start
+  // earlier, and the time in between would refill twice.
   bool IsForgettable(const BucketState& bucket, const Limit&,
                      int64_t now_ns) const override {
-    const auto state = bucket.As<State>();
-    now_ns = std::max(now_ns, state.seen_ns);
-    return Missing(state, now_ns) == ExactDuration{0, 0};
+    return Missing(bucket.As<State>(), now_ns) == ExactDuration{0, 0};
   }
 
   // Spent tokens are missing * tokens / period; under the new limit they take
