@@ -1,55 +1,16 @@
 #include "server/limiter/token_bucket.h"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 
-#include "absl/numeric/int128.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/limiter/limits.h"
+#include "tests/limiter/one_token_bucket.h"
 #include "tests/support/status_matchers.h"
 
 namespace tollgate {
 namespace {
-
-// The time in which `cost` tokens refill, rounded up to a nanosecond.
-int64_t RefillNs(const Limit& limit, uint64_t cost) {
-  const absl::uint128 product =
-      absl::uint128(cost) * static_cast<uint64_t>(limit.period_ns());
-  return static_cast<int64_t>(
-      absl::Uint128Low64((product + limit.tokens() - 1) / limit.tokens()));
-}
-
-// One bucket under one limit that a test can replace.
-class Bucket1 {
- public:
-  explicit Bucket1(const Limit& limit) : limit_(limit) {}
-
-  Verdict Take(uint64_t cost, int64_t now_ns) {
-    return TokenBucket().Take(state_, limit_, cost, now_ns);
-  }
-  Verdict Peek(uint64_t cost, int64_t now_ns) const {
-    return TokenBucket().Peek(state_, limit_, cost, now_ns);
-  }
-  void Refund(uint64_t cost, int64_t now_ns) {
-    TokenBucket().Refund(state_, limit_, cost, now_ns);
-  }
-  void Rescale(const Limit& to, int64_t now_ns) {
-    TokenBucket().Rescale(state_, limit_, to, now_ns);
-    limit_ = to;
-  }
-  bool IsForgettable(int64_t now_ns) const {
-    return TokenBucket().IsForgettable(state_, limit_, now_ns);
-  }
-  uint64_t Remaining(int64_t now_ns) const { return Peek(1, now_ns).remaining; }
-  BucketState state() const { return state_; }
-
- private:
-  BucketState state_;
-  Limit limit_;
-};
 
 // Limits whose refill is a whole number of nanoseconds and ones where it is
 // not, and the extremes of both.
@@ -70,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(TokenBucketUnder, StartsWithExactlyTheBurst) {
   const Limit limit = GetParam();
-  Bucket1 bucket(limit);
+  OneTokenBucket bucket(limit);
 
   const Verdict verdict = bucket.Take(limit.burst(), kStart);
 
@@ -83,7 +44,7 @@ TEST_P(TokenBucketUnder, StartsWithExactlyTheBurst) {
 
 TEST_P(TokenBucketUnder, RefusesOneNanosecondBeforeEachRefillAndAllowsAtIt) {
   const Limit limit = GetParam();
-  Bucket1 bucket(limit);
+  OneTokenBucket bucket(limit);
   ASSERT_TRUE(bucket.Take(limit.burst(), kStart).allowed);
 
   // Where many tokens refill in one nanosecond, the state before it says
@@ -106,7 +67,7 @@ TEST_P(TokenBucketUnder, SaysExactlyHowLongToWait) {
   const Limit limit = GetParam();
   for (const uint64_t cost : {uint64_t{1}, uint64_t{limit.burst() / 2 + 1},
                               uint64_t{limit.burst()}}) {
-    Bucket1 bucket(limit);
+    OneTokenBucket bucket(limit);
     ASSERT_TRUE(bucket.Take(limit.burst(), kStart).allowed);
 
     const Verdict refused = bucket.Take(cost, kStart);
@@ -121,7 +82,7 @@ TEST_P(TokenBucketUnder, SaysExactlyHowLongToWait) {
 
 TEST_P(TokenBucketUnder, IsFullAfterTheResetAndNotOneNanosecondBefore) {
   const Limit limit = GetParam();
-  Bucket1 bucket(limit);
+  OneTokenBucket bucket(limit);
   const Verdict verdict = bucket.Take(limit.burst() / 2 + 1, kStart);
   const int64_t full_at = kStart + verdict.reset_after_ns;
 
@@ -135,7 +96,7 @@ TEST_P(TokenBucketUnder, IsFullAfterTheResetAndNotOneNanosecondBefore) {
 
 TEST_P(TokenBucketUnder, NeverHoldsMoreThanTheBurstHoweverLongItIdles) {
   const Limit limit = GetParam();
-  Bucket1 bucket(limit);
+  OneTokenBucket bucket(limit);
   ASSERT_TRUE(bucket.Take(limit.burst(), kStart).allowed);
   const int64_t later =
       kStart + RefillNs(limit, limit.burst()) + 1'000'000 * kSecond;
@@ -148,7 +109,7 @@ TEST_P(TokenBucketUnder, NeverHoldsMoreThanTheBurstHoweverLongItIdles) {
 TEST_P(TokenBucketUnder, WorksUpToTheLastInstantOfAClock) {
   const Limit limit = GetParam();
   const int64_t last = int64_t{1} << 62;
-  Bucket1 bucket(limit);
+  OneTokenBucket bucket(limit);
 
   EXPECT_TRUE(bucket.Take(limit.burst(), last).allowed);
   EXPECT_EQ(bucket.Take(limit.burst(), last).retry_after_ns,
@@ -157,7 +118,7 @@ TEST_P(TokenBucketUnder, WorksUpToTheLastInstantOfAClock) {
 
 TEST_P(TokenBucketUnder, TakesBackARefundToTheVeryBit) {
   const Limit limit = GetParam();
-  Bucket1 bucket(limit);
+  OneTokenBucket bucket(limit);
   bucket.Take(limit.burst() / 2 + 1, kStart);
   const uint64_t left = bucket.Remaining(kStart);
   const BucketState before = bucket.state();
@@ -183,7 +144,7 @@ TEST(TokenBucket, KeepsEveryLimitWithItsBurstAsCapacity) {
 
 TEST(TokenBucket, LosesNothingToRoundingOverManyRefills) {
   // 3 per second: a token each 333,333,333 1/3 ns.
-  Bucket1 bucket(PerSecond(3));
+  OneTokenBucket bucket(PerSecond(3));
   ASSERT_TRUE(bucket.Take(3, 0).allowed);
 
   EXPECT_FALSE(bucket.Take(1, 333'333'333).allowed);
@@ -195,7 +156,7 @@ TEST(TokenBucket, LosesNothingToRoundingOverManyRefills) {
 }
 
 TEST(TokenBucket, CountsWholeTokensDown) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
 
   EXPECT_EQ(bucket.Take(1, kStart).remaining, 9u);
   EXPECT_EQ(bucket.Take(4, kStart).remaining, 5u);
@@ -205,7 +166,7 @@ TEST(TokenBucket, CountsWholeTokensDown) {
 }
 
 TEST(TokenBucket, RefusalChangesNothing) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(8, kStart).allowed);
   const BucketState before = bucket.state();
 
@@ -219,7 +180,7 @@ TEST(TokenBucket, RefusalChangesNothing) {
 }
 
 TEST(TokenBucket, PeekSaysWhatATakeWouldGet) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(8, kStart).allowed);
 
   const Verdict two = bucket.Peek(2, kStart);
@@ -235,7 +196,7 @@ TEST(TokenBucket, PeekSaysWhatATakeWouldGet) {
 }
 
 TEST(TokenBucket, PeekOfAnUntouchedBucketIsFull) {
-  const Bucket1 bucket(PerSecond(10, 25));
+  const OneTokenBucket bucket(PerSecond(10, 25));
 
   const Verdict verdict = bucket.Peek(25, kStart);
 
@@ -245,7 +206,7 @@ TEST(TokenBucket, PeekOfAnUntouchedBucketIsFull) {
 }
 
 TEST(TokenBucket, RefundGivesTokensBack) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(10, kStart).allowed);
 
   bucket.Refund(4, kStart);
@@ -256,7 +217,7 @@ TEST(TokenBucket, RefundGivesTokensBack) {
 }
 
 TEST(TokenBucket, RefundNeverLiftsABucketAboveItsCapacity) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(3, kStart).allowed);
 
   bucket.Refund(4, kStart);
@@ -269,7 +230,7 @@ TEST(TokenBucket, RefundNeverLiftsABucketAboveItsCapacity) {
 }
 
 TEST(TokenBucket, RefundAfterTheRefillGivesNothing) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(10, kStart).allowed);
 
   bucket.Refund(10, kStart + kSecond);
@@ -279,7 +240,7 @@ TEST(TokenBucket, RefundAfterTheRefillGivesNothing) {
 }
 
 TEST(TokenBucket, RefundOfAnUntouchedBucketLeavesItFull) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
 
   bucket.Refund(5, kStart);
 
@@ -288,13 +249,13 @@ TEST(TokenBucket, RefundOfAnUntouchedBucketLeavesItFull) {
 }
 
 TEST(TokenBucket, IsForgettableWhileUntouched) {
-  EXPECT_TRUE(Bucket1(PerSecond(1)).IsForgettable(0));
-  EXPECT_TRUE(Bucket1(PerSecond(1)).IsForgettable(kStart));
+  EXPECT_TRUE(OneTokenBucket(PerSecond(1)).IsForgettable(0));
+  EXPECT_TRUE(OneTokenBucket(PerSecond(1)).IsForgettable(kStart));
 }
 
 TEST(TokenBucket, AFractionOfANanosecondIsNotYetFull) {
   // One of 3 per second is back after 333,333,333 1/3 ns.
-  Bucket1 bucket(PerSecond(3));
+  OneTokenBucket bucket(PerSecond(3));
   ASSERT_TRUE(bucket.Take(1, kStart).allowed);
 
   EXPECT_FALSE(bucket.IsForgettable(kStart + 333'333'333));
@@ -302,7 +263,7 @@ TEST(TokenBucket, AFractionOfANanosecondIsNotYetFull) {
 }
 
 TEST(TokenBucket, TimeBackwardsAddsAndRemovesNothing) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(4, kStart).allowed);
 
   EXPECT_EQ(bucket.Remaining(kStart - 60 * kSecond), 6u);
@@ -315,7 +276,7 @@ TEST(TokenBucket, TimeBackwardsAddsAndRemovesNothing) {
 }
 
 TEST(TokenBucket, WaitAfterTimeWentBackIsAtMostTheRefill) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(10, kStart).allowed);
 
   EXPECT_EQ(bucket.Take(1, kStart - 60 * kSecond).retry_after_ns, 100 * kMilli);
@@ -323,7 +284,7 @@ TEST(TokenBucket, WaitAfterTimeWentBackIsAtMostTheRefill) {
 }
 
 TEST(TokenBucket, RefundInThePastDoesNotMoveTimeBack) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(10, kStart).allowed);
 
   bucket.Refund(2, kStart - kSecond);
@@ -332,7 +293,7 @@ TEST(TokenBucket, RefundInThePastDoesNotMoveTimeBack) {
 }
 
 TEST(TokenBucket, RefundMovesTimeOn) {
-  Bucket1 bucket(PerSecond(10));
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(10, kStart).allowed);
 
   bucket.Refund(1, kStart + 200 * kMilli);  // 2 refilled, 1 given back
@@ -342,137 +303,15 @@ TEST(TokenBucket, RefundMovesTimeOn) {
   EXPECT_EQ(bucket.Remaining(kStart + 200 * kMilli), 3u);
 }
 
-TEST(TokenBucket, IsNotForgettableBeforeItsOwnTimeUnlessFull) {
-  Bucket1 bucket(PerSecond(10));
+TEST(TokenBucket, IsNotForgettableBeforeItsOwnTimeThoughFull) {
+  OneTokenBucket bucket(PerSecond(10));
   ASSERT_TRUE(bucket.Take(1, kStart).allowed);
+  bucket.Refund(1, kStart);
+  ASSERT_EQ(bucket.Remaining(kStart), 10u);
 
-  EXPECT_FALSE(bucket.IsForgettable(kStart - 60 * kSecond));
-}
-
-TEST(TokenBucketRescale, RaisingALimitGivesTheDifferenceAtOnce) {
-  Bucket1 bucket(PerHour(10));
-  ASSERT_TRUE(bucket.Take(10, kStart).allowed);
-
-  bucket.Rescale(PerHour(20), kStart);
-
-  EXPECT_EQ(bucket.Remaining(kStart), 10u);
-  EXPECT_TRUE(bucket.Take(10, kStart).allowed);
-  EXPECT_FALSE(bucket.Take(1, kStart).allowed);
-}
-
-TEST(TokenBucketRescale, SpentStaysSpentWithARefillInBetween) {
-  Bucket1 bucket(PerHour(10));
-  ASSERT_TRUE(bucket.Take(10, kStart).allowed);
-
-  // 3 are back after 18 minutes: 7 are spent.
-  const int64_t reload = kStart + 18 * 60 * kSecond;
-  bucket.Rescale(PerHour(20), reload);
-
-  EXPECT_EQ(bucket.Remaining(reload), 13u);
-}
-
-TEST(TokenBucketRescale, LoweringALimitNeverGrants) {
-  Bucket1 bucket(PerHour(20));
-  ASSERT_TRUE(bucket.Take(5, kStart).allowed);
-
-  bucket.Rescale(PerHour(10), kStart);
-
-  EXPECT_EQ(bucket.Remaining(kStart), 5u);
-}
-
-TEST(TokenBucketRescale, MoreSpentThanTheNewBurstIsCappedAtIt) {
-  Bucket1 bucket(PerHour(20));
-  ASSERT_TRUE(bucket.Take(15, kStart).allowed);
-
-  bucket.Rescale(PerHour(10), kStart);
-
-  EXPECT_EQ(bucket.Remaining(kStart), 0u);
-  // No debt: the first token is back after the new refill.
-  EXPECT_EQ(bucket.Take(1, kStart).retry_after_ns, 360 * kSecond);
-}
-
-TEST(TokenBucketRescale, SpendingExactlyTheNewBurstLeavesNothing) {
-  for (const uint64_t spent : {9, 10, 11}) {
-    Bucket1 bucket(PerHour(20));
-    ASSERT_TRUE(bucket.Take(spent, kStart).allowed);
-    bucket.Rescale(PerHour(10), kStart);
-    EXPECT_EQ(bucket.Remaining(kStart), spent == 9 ? 1u : 0u) << spent;
-  }
-}
-
-TEST(TokenBucketRescale, BackAndForthNeverGrants) {
-  const Limit limits[] = {
-      PerSecond(3),
-      PerMinute(7, 11),
-      MakeLimit(1'000'000'007, absl::Hours(24), 12),
-      MakeLimit(1, absl::Milliseconds(600), 13),
-      MakeLimit(4294967295, absl::Nanoseconds(1), 14),
-  };
-  for (const Limit& a : limits) {
-    for (const Limit& b : limits) {
-      Bucket1 bucket(a);
-      ASSERT_TRUE(bucket.Take(2, kStart).allowed);
-      for (int i = 0; i < 1000; ++i) {
-        bucket.Rescale(b, kStart);
-        ASSERT_LE(bucket.Remaining(kStart), b.burst() - 2);
-        bucket.Rescale(a, kStart);
-        ASSERT_LE(bucket.Remaining(kStart), a.burst() - 2);
-      }
-      // And what rounding takes away is below a nanosecond's refill in all.
-      EXPECT_GE(bucket.Remaining(kStart + 1 + RefillNs(a, 1)) + 1,
-                a.burst() - 2)
-          << a.ToString() << " and " << b.ToString();
-    }
-  }
-}
-
-TEST(TokenBucketRescale, KeepsAFullBucketFull) {
-  Bucket1 bucket(PerHour(10));
-  ASSERT_TRUE(bucket.Take(10, kStart).allowed);
-  const int64_t full_at = kStart + 3600 * kSecond;
-
-  bucket.Rescale(PerMinute(600), full_at);
-
-  EXPECT_EQ(bucket.Remaining(full_at), 600u);
-  EXPECT_TRUE(bucket.IsForgettable(full_at));
-}
-
-TEST(TokenBucketRescale, TheSameLimitChangesNoAnswer) {
-  const Limit limit = PerMinute(7);
-  Bucket1 bucket(limit);
-  ASSERT_TRUE(bucket.Take(5, kStart).allowed);
-  const Verdict before = bucket.Peek(7, kStart + 123);
-
-  bucket.Rescale(limit, kStart + 123);
-
-  const Verdict after = bucket.Peek(7, kStart + 123);
-  EXPECT_EQ(after.retry_after_ns, before.retry_after_ns);
-  EXPECT_EQ(after.reset_after_ns, before.reset_after_ns);
-  EXPECT_EQ(after.remaining, before.remaining);
-}
-
-TEST(TokenBucketRescale, HoldsBetweenTheExtremes) {
-  const Limit fast = MakeLimit(4294967295, absl::Nanoseconds(1));
-  const Limit slow = MakeLimit(4294967295, absl::Hours(24 * 3650));
-  Bucket1 bucket(fast);
-  ASSERT_TRUE(bucket.Take(4294967295, kStart).allowed);
-
-  bucket.Rescale(slow, kStart);
-  EXPECT_EQ(bucket.Remaining(kStart), 0u);
-  EXPECT_EQ(bucket.Take(4294967295, kStart).retry_after_ns, slow.period_ns());
-
-  bucket.Rescale(fast, kStart);
-  EXPECT_EQ(bucket.Remaining(kStart), 0u);
-  EXPECT_EQ(bucket.Take(4294967295, kStart).retry_after_ns, 1);
-}
-
-TEST(TokenBucketRescale, InThePastCountsFromTheBucketsOwnTime) {
-  Bucket1 bucket(PerHour(10));
-  ASSERT_TRUE(bucket.Take(10, kStart).allowed);
-
-  bucket.Rescale(PerHour(20), kStart - 3600 * kSecond);
-
-  EXPECT_EQ(bucket.Remaining(kStart), 10u);
+  // An untouched one would refill the last nanosecond once more.
+  EXPECT_FALSE(bucket.IsForgettable(kStart - 1));
+  EXPECT_TRUE(bucket.IsForgettable(kStart));
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// In a binary of its own, because it replaces operator new.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "server/base/clock.h"
+#include "server/limiter/limiter.h"
+#include "tests/limiter/ask.h"
+#include "tests/limiter/limits.h"
+#include "tests/support/allocation_counter.h"
+
+namespace tollgate {
+namespace {
+
+TEST(AllocationCounter, CountsThisThreadsAllocations) {
+  const uint64_t before = AllocationsOfThisThread();
+
+  const auto one = std::make_unique<int>(1);
+  const std::vector<int> another(100);
+
+  EXPECT_EQ(AllocationsOfThisThread() - before, 2u);
+}
+
+// Decides `times` times; the allocations per decision must be none.
+uint64_t AllocationsOf(Limiter& limiter, const Request& request, int times) {
+  const uint64_t before = AllocationsOfThisThread();
+  for (int i = 0; i < times; ++i) limiter.Decide(request);
+  return AllocationsOfThisThread() - before;
+}
+
+TEST(Limiter, AllocatesNothingForAnExistingKey) {
+  FakeClock clock(kStart);
+  Limiter limiter(clock);
+  SetRules(limiter, {MakeRule("a", {"user"}, {PerSecond(5)}),
+                     MakeRule("b", {"user", "ip"}, {PerSecond(9)}),
+                     MakeRule("c", {}, {PerSecond(100), PerHour(1000)})});
+  const std::string user(100, 'u');
+  const std::vector<Entry> entries = {{"user", user},
+                                      {"ip", "2001:db8::1"},
+                                      {"endpoint", "/login"},
+                                      {"method", "POST"}};
+  const Descriptor descriptor(entries);
+  Request request{"shop", {&descriptor, 1}};
+  ASSERT_TRUE(limiter.Decide(request).allowed());  // creates the buckets
+
+  // Some are allowed and the rest refused, with tokens given back.
+  EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u);
+  request.cost = 0;
+  EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u) << "peek";
+  request.cost = 1000;
+  EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u) << "impossible";
+  request.deadline_ns = 0;
+  EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u) << "expired";
+}
+
+}  // namespace
+}  // namespace tollgate

@@ -1,0 +1,41 @@
+#include "tests/support/allocation_counter.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace tollgate {
+namespace {
+
+thread_local uint64_t allocations = 0;
+
+void* Allocate(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  void* const memory =
+      alignment <= alignof(std::max_align_t)
+          ? std::malloc(size == 0 ? 1 : size)
+          : std::aligned_alloc(alignment,
+                               (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+uint64_t AllocationsOfThisThread() { return allocations; }
+
+}  // namespace tollgate
+
+// The array and nothrow forms of the standard library call these.
+void* operator new(std::size_t size) { return tollgate::Allocate(size, 1); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return tollgate::Allocate(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
