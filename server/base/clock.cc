@@ -20,4 +20,6 @@ int64_t SystemClock::NowNs() const {
   return ReadNs(CLOCK_MONOTONIC) + offset_ns_;
 }
 
+int64_t SteadyClock::NowNs() const { return ReadNs(CLOCK_MONOTONIC); }
+
 }  // namespace tollgate

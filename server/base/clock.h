@@ -13,7 +13,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Nanoseconds since 1970-01-01 UTC, between 0 and 2^62.
+  // Nanoseconds since 1970-01-01 UTC, between 0 and 2^62. (SteadyClock alone
+  // counts from another start.)
   [[nodiscard]] virtual int64_t NowNs() const = 0;
 };
 
@@ -27,6 +28,13 @@ class SystemClock final : public Clock {
 
  private:
   const int64_t offset_ns_;  // wall minus steady, read once
+};
+
+// The machine's steady clock as it is, from an arbitrary start. For durations,
+// and for deadlines that gRPC states on the same clock. Thread-safe.
+class SteadyClock final : public Clock {
+ public:
+  [[nodiscard]] int64_t NowNs() const override;
 };
 
 // Stands still until told otherwise. For tests and simulations. Thread-safe.
