@@ -1,0 +1,65 @@
+#ifndef TOLLGATE_SERVER_METRICS_METRICS_H_
+#define TOLLGATE_SERVER_METRICS_METRICS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "server/limiter/decision.h"
+
+namespace tollgate {
+
+struct MetricsOptions {
+  // The program's version, as tollgate_build_info shows it.
+  std::string version;
+};
+
+// What the bucket table says at the moment of a scrape.
+struct BucketTotals {
+  uint64_t buckets = 0;  // remembered now
+  uint64_t swept = 0;    // forgotten since the start
+};
+
+// Counts decisions and what the service does with calls, and writes all of it
+// as Prometheus text. The Count functions and OnDecision take no lock, allocate
+// nothing, and touch no memory that other threads write. Rules are rows that
+// live as long as the process: the series of a removed rule vanish, and go on
+// from where they were if the rule comes back. Thread-safe.
+//
+// What one decision adds:
+// - to each rule that applied, once a request however many of its buckets did:
+//   "refused" or "impossible" if this rule says so, "shadow_refused" if a
+//   shadow rule would have, "allowed" if the rule and the whole request were
+//   allowed; nothing if the rule allowed what another one refused.
+// - to its domain: the outcome, or "unmatched" if no rule applied.
+// Peeks and requests past their deadline add nothing.
+class Metrics : public DecisionObserver {
+ public:
+  // A call has arrived, and is in flight until CountFinish.
+  virtual void CountArrival() = 0;
+  // A call that arrived `duration_ns` ago has been answered. Below 0 is 0.
+  virtual void CountFinish(int64_t duration_ns) = 0;
+  // A request was turned away undecided: its deadline had passed, or too many
+  // calls were in flight.
+  virtual void CountExpired() = 0;
+  virtual void CountOverload() = 0;
+  // A request was outside the bounds of the proto.
+  virtual void CountInvalid() = 0;
+  // Rules were loaded again, or could not be.
+  virtual void CountReloadSuccess() = 0;
+  virtual void CountReloadFailure() = 0;
+  // The hash of the rules in force; empty until there are any.
+  virtual void SetRulesHash(absl::string_view hash) = 0;
+
+  // Everything in the text format 0.0.4 (its media type is
+  // "text/plain; version=0.0.4"). About 1 microsecond a series.
+  [[nodiscard]] virtual std::string Serialize(
+      const BucketTotals& buckets) const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Metrics> MakeMetrics(MetricsOptions options);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_METRICS_METRICS_H_

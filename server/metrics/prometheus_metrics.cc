@@ -1,0 +1,388 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "prometheus/metric_family.h"
+#include "prometheus/text_serializer.h"
+#include "server/base/mutex.h"
+#include "server/limiter/registry.h"
+#include "server/limiter/rule_set.h"
+#include "server/metrics/metrics.h"
+#include "server/metrics/process_stats.h"
+#include "server/metrics/sharded_counters.h"
+
+namespace tollgate {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+// Columns of a rule's row.
+enum RuleColumn : size_t {
+  kRuleAllowed,
+  kRuleRefused,
+  kRuleShadowRefused,
+  kRuleImpossible,
+  kRuleColumns,
+};
+constexpr std::array<const char*, kRuleColumns> kRuleOutcomes = {
+    "allowed", "refused", "shadow_refused", "impossible"};
+
+// Columns of a domain's row.
+enum DomainColumn : size_t {
+  kDomainAllowed,
+  kDomainRefused,
+  kDomainImpossible,
+  kDomainUnmatched,
+  kDomainColumns,
+};
+constexpr std::array<const char*, kDomainColumns> kDomainOutcomes = {
+    "allowed", "refused", "impossible", "unmatched"};
+// Requests for a domain that no rule names.
+constexpr char kUnknownDomain[] = "_unknown";
+
+// Upper bounds of the duration histogram.
+constexpr std::array<int64_t, 13> kDurationBoundsNs = {
+    10'000,     25'000,     50'000,     100'000,   250'000,
+    500'000,    1'000'000,  2'500'000,  5'000'000, 10'000'000,
+    25'000'000, 50'000'000, 100'000'000};
+
+// Columns of the one row of the service's totals.
+enum TotalColumn : size_t {
+  kArrivals,
+  kExpired,
+  kOverload,
+  kInvalid,
+  kUnknownDomainRequests,
+  kReloadSuccess,
+  kReloadFailure,
+  kDurationSumNs,
+  kDurationBuckets,  // one more than there are bounds
+  kTotalColumns = kDurationBuckets + kDurationBoundsNs.size() + 1,
+};
+
+// The rules in force, as a scrape shows them.
+struct InForce {
+  struct RuleRow {
+    size_t row = 0;
+    std::string domain;
+    std::string rule;
+  };
+  struct DomainRow {
+    size_t row = 0;
+    std::string domain;
+  };
+  std::vector<RuleRow> rules;
+  std::vector<DomainRow> domains;
+};
+
+double ToDouble(uint64_t value) { return static_cast<double>(value); }
+
+ClientMetric CounterOf(uint64_t value,
+                       std::vector<ClientMetric::Label> labels = {}) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.counter.value = ToDouble(value);
+  return metric;
+}
+
+ClientMetric GaugeOf(double value,
+                     std::vector<ClientMetric::Label> labels = {}) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.gauge.value = value;
+  return metric;
+}
+
+class PrometheusMetrics final : public Metrics {
+ public:
+  explicit PrometheusMetrics(MetricsOptions options)
+      : options_(std::move(options)),
+        in_force_(std::make_shared<const InForce>()) {
+    totals_.Grow(1);
+  }
+
+  void OnRules(const RuleSet& rules) override;
+  void OnDecision(const Decision& decision) override;
+
+  void CountArrival() override { totals_.Add(0, kArrivals); }
+  void CountFinish(int64_t duration_ns) override;
+  void CountExpired() override { totals_.Add(0, kExpired); }
+  void CountOverload() override { totals_.Add(0, kOverload); }
+  void CountInvalid() override { totals_.Add(0, kInvalid); }
+  void CountReloadSuccess() override { totals_.Add(0, kReloadSuccess); }
+  void CountReloadFailure() override { totals_.Add(0, kReloadFailure); }
+  void SetRulesHash(absl::string_view hash) override {
+    MutexLock lock(mutex_);
+    rules_hash_ = std::string(hash);
+  }
+
+  [[nodiscard]] std::string Serialize(
+      const BucketTotals& buckets) const override;
+
+ private:
+  using Families = std::vector<MetricFamily>;
+
+  void AddDecisions(Families& out, const InForce& in_force) const;
+  void AddRequests(Families& out, const InForce& in_force) const;
+  void AddService(Families& out) const;
+  void AddRules(Families& out) const;
+  [[nodiscard]] uint64_t Finished() const;
+  [[nodiscard]] ClientMetric Durations() const;
+  [[nodiscard]] uint64_t Total(size_t column) const {
+    return totals_.Sum(0, column);
+  }
+
+  const MetricsOptions options_;
+  ShardedCounters rules_{kRuleColumns, 1024};
+  ShardedCounters domains_{kDomainColumns, 64};
+  ShardedCounters totals_{kTotalColumns, 1};
+  mutable Mutex mutex_;
+  std::shared_ptr<const InForce> in_force_ ABSL_GUARDED_BY(mutex_);
+  std::string rules_hash_ ABSL_GUARDED_BY(mutex_);
+};
+
+void PrometheusMetrics::OnRules(const RuleSet& rules) {
+  auto next = std::make_shared<InForce>();
+  for (const auto& [name, domain] : rules.domains()) {
+    next->domains.push_back({domain->id->index, name});
+    domains_.Grow(domain->id->index + size_t{1});
+    for (const BoundRule& rule : domain->rules) {
+      next->rules.push_back({rule.id->index, name, rule.id->name});
+      rules_.Grow(rule.id->index + size_t{1});
+    }
+  }
+  const auto by_row = [](const auto& a, const auto& b) {
+    return a.row < b.row;
+  };
+  std::sort(next->rules.begin(), next->rules.end(), by_row);
+  std::sort(next->domains.begin(), next->domains.end(), by_row);
+  std::shared_ptr<const InForce> shown = std::move(next);
+  MutexLock lock(mutex_);
+  in_force_.swap(shown);
+}
+
+// What the statuses [i, end) of one rule add up to.
+RuleColumn WorstOf(const RuleStatus* i, const RuleStatus* end) {
+  RuleColumn worst = kRuleAllowed;
+  for (; i != end; ++i) {
+    if (i->outcome == Outcome::kAllowed) continue;
+    if (i->shadow) return kRuleShadowRefused;
+    if (i->outcome == Outcome::kImpossible) return kRuleImpossible;
+    worst = kRuleRefused;
+  }
+  return worst;
+}
+
+void PrometheusMetrics::OnDecision(const Decision& decision) {
+  if (decision.peek || decision.outcome == Outcome::kExpired) return;
+  const RuleStatus* const end =
+      decision.statuses.data() + decision.statuses.size();
+  for (const RuleStatus* i = decision.statuses.data(); i != end;) {
+    // A rule's buckets follow each other, since rules come in their order.
+    const RuleStatus* const next = std::find_if(
+        i, end, [i](const RuleStatus& s) { return s.rule != i->rule; });
+    const RuleColumn column = WorstOf(i, next);
+    if (column != kRuleAllowed || decision.allowed()) {
+      rules_.Add(i->rule->index, column);
+    }
+    i = next;
+  }
+  if (decision.domain == nullptr) {
+    totals_.Add(0, kUnknownDomainRequests);
+    return;
+  }
+  DomainColumn column = kDomainUnmatched;
+  if (decision.outcome == Outcome::kRefused) {
+    column = kDomainRefused;
+  } else if (decision.outcome == Outcome::kImpossible) {
+    column = kDomainImpossible;
+  } else if (!decision.statuses.empty()) {
+    column = kDomainAllowed;
+  }
+  domains_.Add(decision.domain->index, column);
+}
+
+void PrometheusMetrics::CountFinish(int64_t duration_ns) {
+  duration_ns = std::max<int64_t>(0, duration_ns);
+  const auto* const bound = std::lower_bound(
+      kDurationBoundsNs.begin(), kDurationBoundsNs.end(), duration_ns);
+  totals_.Add(0, kDurationBuckets + (bound - kDurationBoundsNs.begin()));
+  totals_.Add(0, kDurationSumNs, static_cast<uint64_t>(duration_ns));
+}
+
+std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
+  std::shared_ptr<const InForce> in_force;
+  {
+    MutexLock lock(mutex_);
+    in_force = in_force_;
+  }
+  Families out;
+  AddDecisions(out, *in_force);
+  AddRequests(out, *in_force);
+  AddService(out);
+  AddRules(out);
+  out.push_back({"tollgate_buckets",
+                 "Buckets remembered now.",
+                 MetricType::Gauge,
+                 {GaugeOf(ToDouble(buckets.buckets))}});
+  out.push_back({"tollgate_buckets_swept_total",
+                 "Buckets forgotten because they were full again.",
+                 MetricType::Counter,
+                 {CounterOf(buckets.swept)}});
+  const ProcessStats process = ReadProcessStats();
+  out.push_back({"process_start_time_seconds",
+                 "When the process started, since the Unix epoch.",
+                 MetricType::Gauge,
+                 {GaugeOf(process.start_time_seconds)}});
+  out.push_back({"process_resident_memory_bytes",
+                 "Resident memory.",
+                 MetricType::Gauge,
+                 {GaugeOf(process.resident_memory_bytes)}});
+  ClientMetric cpu;
+  cpu.counter.value = process.cpu_seconds;
+  out.push_back({"process_cpu_seconds_total",
+                 "User and system CPU time.",
+                 MetricType::Counter,
+                 {cpu}});
+  out.push_back({"process_open_fds",
+                 "Open file descriptors.",
+                 MetricType::Gauge,
+                 {GaugeOf(process.open_fds)}});
+  return prometheus::TextSerializer().Serialize(out);
+}
+
+void PrometheusMetrics::AddDecisions(Families& out,
+                                     const InForce& in_force) const {
+  MetricFamily& family = out.emplace_back();
+  family.name = "tollgate_decisions_total";
+  family.help =
+      "What each rule in force said of the requests it applied to, without "
+      "peeks. A rule counts as allowed only if the whole request was.";
+  family.type = MetricType::Counter;
+  family.metric.reserve(in_force.rules.size() * kRuleColumns);
+  for (const InForce::RuleRow& rule : in_force.rules) {
+    for (size_t column = 0; column < kRuleColumns; ++column) {
+      family.metric.push_back(CounterOf(rules_.Sum(rule.row, column),
+                                        {{"domain", rule.domain},
+                                         {"rule", rule.rule},
+                                         {"outcome", kRuleOutcomes[column]}}));
+    }
+  }
+}
+
+void PrometheusMetrics::AddRequests(Families& out,
+                                    const InForce& in_force) const {
+  MetricFamily& family = out.emplace_back();
+  family.name = "tollgate_requests_total";
+  family.help =
+      "Requests decided, without peeks. Unmatched ones met no rule and were "
+      "allowed; _unknown stands for every domain that no rule names.";
+  family.type = MetricType::Counter;
+  uint64_t unknown = Total(kUnknownDomainRequests);
+  bool unknown_shown = false;
+  for (const InForce::DomainRow& domain : in_force.domains) {
+    for (size_t column = 0; column < kDomainColumns; ++column) {
+      uint64_t value = domains_.Sum(domain.row, column);
+      // A rule file may use that very name: a series must not occur twice.
+      if (domain.domain == kUnknownDomain && column == kDomainUnmatched) {
+        value += unknown;
+        unknown_shown = true;
+      }
+      family.metric.push_back(CounterOf(
+          value,
+          {{"domain", domain.domain}, {"outcome", kDomainOutcomes[column]}}));
+    }
+  }
+  if (!unknown_shown) {
+    family.metric.push_back(
+        CounterOf(unknown, {{"domain", kUnknownDomain},
+                            {"outcome", kDomainOutcomes[kDomainUnmatched]}}));
+  }
+}
+
+void PrometheusMetrics::AddService(Families& out) const {
+  // Finished before arrived: a call between the two reads counts as in flight.
+  const uint64_t finished = Finished();
+  const uint64_t arrived = std::max(finished, Total(kArrivals));
+  out.push_back({"tollgate_in_flight_requests",
+                 "Calls being answered now.",
+                 MetricType::Gauge,
+                 {GaugeOf(ToDouble(arrived - finished))}});
+  out.push_back({"tollgate_request_duration_seconds",
+                 "From the arrival of a call to the end of its answer.",
+                 MetricType::Histogram,
+                 {Durations()}});
+  out.push_back({"tollgate_shed_total",
+                 "Requests turned away undecided: past their deadline, or "
+                 "with too many calls in flight.",
+                 MetricType::Counter,
+                 {CounterOf(Total(kExpired), {{"reason", "expired"}}),
+                  CounterOf(Total(kOverload), {{"reason", "overload"}})}});
+  out.push_back({"tollgate_invalid_requests_total",
+                 "Requests outside the bounds of the interface.",
+                 MetricType::Counter,
+                 {CounterOf(Total(kInvalid))}});
+  out.push_back({"tollgate_build_info",
+                 "The program's version; always 1.",
+                 MetricType::Gauge,
+                 {GaugeOf(1, {{"version", options_.version}})}});
+}
+
+void PrometheusMetrics::AddRules(Families& out) const {
+  out.push_back({"tollgate_rules_reloads_total",
+                 "Times that changed rules were loaded while running.",
+                 MetricType::Counter,
+                 {CounterOf(Total(kReloadSuccess), {{"result", "success"}}),
+                  CounterOf(Total(kReloadFailure), {{"result", "failure"}})}});
+  std::string hash;
+  {
+    MutexLock lock(mutex_);
+    hash = rules_hash_;
+  }
+  if (hash.empty()) return;
+  out.push_back({"tollgate_rules_info",
+                 "The hash of the rules in force.",
+                 MetricType::Gauge,
+                 {GaugeOf(1, {{"hash", hash}})}});
+}
+
+uint64_t PrometheusMetrics::Finished() const {
+  uint64_t count = 0;
+  for (size_t i = 0; i <= kDurationBoundsNs.size(); ++i) {
+    count += Total(kDurationBuckets + i);
+  }
+  return count;
+}
+
+ClientMetric PrometheusMetrics::Durations() const {
+  constexpr double kSecond = 1e9;
+  ClientMetric metric;
+  uint64_t count = 0;
+  for (size_t i = 0; i <= kDurationBoundsNs.size(); ++i) {
+    count += Total(kDurationBuckets + i);
+    const double bound =
+        i == kDurationBoundsNs.size()
+            ? std::numeric_limits<double>::infinity()
+            : static_cast<double>(kDurationBoundsNs[i]) / kSecond;
+    metric.histogram.bucket.push_back({count, bound});
+  }
+  metric.histogram.sample_count = count;
+  metric.histogram.sample_sum = ToDouble(Total(kDurationSumNs)) / kSecond;
+  return metric;
+}
+
+}  // namespace
+
+std::unique_ptr<Metrics> MakeMetrics(MetricsOptions options) {
+  return std::make_unique<PrometheusMetrics>(std::move(options));
+}
+
+}  // namespace tollgate
