@@ -1,0 +1,49 @@
+#ifndef TOLLGATE_SERVER_RPC_ADMISSION_H_
+#define TOLLGATE_SERVER_RPC_ADMISSION_H_
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "absl/status/statusor.h"
+#include "server/base/clock.h"
+#include "server/rpc/rpc_server.h"
+
+namespace tollgate {
+
+inline constexpr int64_t kNoDeadline = std::numeric_limits<int64_t>::max();
+
+// Counts the calls in flight and turns away those that nobody waits for or that
+// are too many: at once, so that no decision ever queues. Thread-safe.
+class Admission {
+ public:
+  // `max_in_flight`: 1 or more. References must outlive it.
+  Admission(int64_t max_in_flight, const Clock& limiter_clock,
+            const Clock& steady_clock, RpcObserver& observer)
+      : max_in_flight_(max_in_flight),
+        limiter_clock_(limiter_clock),
+        steady_clock_(steady_clock),
+        observer_(observer) {}
+
+  // Counts a call in. The steady instant of its arrival.
+  int64_t Arrive();
+  // Counts it out.
+  void Leave(int64_t arrived_steady_ns);
+
+  // The deadline on the limiter's clock of a call that has arrived, or the
+  // status to answer at once: DEADLINE_EXCEEDED if the deadline has passed,
+  // UNAVAILABLE if more than `max_in_flight` calls are in flight.
+  absl::StatusOr<int64_t> Admit(int64_t arrived_steady_ns,
+                                int64_t deadline_steady_ns);
+
+ private:
+  const int64_t max_in_flight_;
+  const Clock& limiter_clock_;
+  const Clock& steady_clock_;
+  RpcObserver& observer_;
+  alignas(64) std::atomic<int64_t> in_flight_{0};  // of all threads
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_RPC_ADMISSION_H_

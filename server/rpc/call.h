@@ -1,0 +1,159 @@
+#ifndef TOLLGATE_SERVER_RPC_CALL_H_
+#define TOLLGATE_SERVER_RPC_CALL_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "google/protobuf/arena.h"
+#include "grpcpp/grpcpp.h"
+#include "server/rpc/admission.h"
+#include "server/rpc/rate_limiter_handler.h"
+#include "tollgate/v1/rate_limiter.grpc.pb.h"
+
+namespace tollgate {
+
+// What waits on a completion queue; its address is the tag.
+class Event {
+ public:
+  virtual ~Event() = default;
+  // Runs on the queue's thread.
+  virtual void On(bool ok) = 0;
+};
+
+// What the calls of one completion queue work with. All of it outlives them.
+struct CallContext {
+  v1::RateLimiter::AsyncService& service;
+  grpc::ServerCompletionQueue& queue;
+  Admission& admission;
+  RateLimiterHandler& handler;
+};
+
+// A deadline that gRPC states, as nanoseconds of the steady clock.
+[[nodiscard]] int64_t SteadyDeadlineNs(const gpr_timespec& deadline);
+
+[[nodiscard]] grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// The calls of one method on one completion queue. As many as `posted` wait
+// for a peer, however many are being answered, so that arrivals never queue
+// inside the library for want of one. `Method` says how (see rpc_server.cc).
+// Lives on the queue's thread alone. Thread-compatible.
+template <typename Method>
+class CallPool {
+ public:
+  CallPool(const CallContext& context, size_t posted)
+      : context_(context), posted_(posted) {}
+  CallPool(const CallPool&) = delete;
+  CallPool& operator=(const CallPool&) = delete;
+
+  void PostAll() {
+    for (size_t i = 0; i < posted_; ++i) PostOne();
+  }
+  // After this nothing is posted again.
+  void Stop() { stopped_ = true; }
+
+ private:
+  class Call;
+
+  void PostOne() {
+    if (stopped_) return;
+    if (idle_.empty()) idle_.push_back(std::make_unique<Call>(*this));
+    // The queue holds the call until it delivers the event.
+    Call* const call = idle_.back().release();
+    idle_.pop_back();
+    call->Post();
+  }
+  // Keeps few, so that a burst does not hold its memory for ever.
+  void TakeBack(std::unique_ptr<Call> call) {
+    if (idle_.size() < posted_) idle_.push_back(std::move(call));
+  }
+
+  const CallContext context_;
+  const size_t posted_;
+  bool stopped_ = false;
+  std::vector<std::unique_ptr<Call>> idle_;
+};
+
+// One call: posted, then answered, then back in its pool. Messages live on an
+// arena that starts in the call itself, so an ordinary call allocates none of
+// them, and whatever a large message needed is given back at once.
+template <typename Method>
+class CallPool<Method>::Call final : public Event {
+ public:
+  explicit Call(CallPool& pool) : pool_(pool), arena_(ArenaOver(block_)) {}
+
+  void Post() {
+    answering_ = false;
+    context_.emplace();
+    responder_.emplace(&*context_);
+    request_ = google::protobuf::Arena::CreateMessage<typename Method::Request>(
+        &arena_);
+    const CallContext& shared = pool_.context_;
+    Method::Post(shared.service, *context_, *request_, *responder_,
+                 shared.queue, this);
+  }
+
+  void On(bool ok) override {
+    if (!answering_ && ok) {
+      pool_.PostOne();
+      Answer();
+      return;
+    }
+    // Answered, or never to arrive because the server shuts down.
+    if (answering_) pool_.context_.admission.Leave(arrived_ns_);
+    responder_.reset();
+    context_.reset();
+    arena_.Reset();
+    pool_.TakeBack(std::unique_ptr<Call>(this));
+  }
+
+ private:
+  using Block = std::array<char, Method::kArenaBytes>;
+
+  static google::protobuf::ArenaOptions ArenaOver(Block& block) {
+    google::protobuf::ArenaOptions options;
+    options.initial_block = block.data();
+    options.initial_block_size = block.size();
+    return options;
+  }
+
+  void Answer() {
+    answering_ = true;
+    const CallContext& shared = pool_.context_;
+    arrived_ns_ = shared.admission.Arrive();
+    const absl::StatusOr<int64_t> deadline_ns = shared.admission.Admit(
+        arrived_ns_, SteadyDeadlineNs(context_->raw_deadline()));
+    auto* const response =
+        google::protobuf::Arena::CreateMessage<typename Method::Response>(
+            &arena_);
+    const absl::Status status =
+        deadline_ns.ok()
+            ? Method::Handle(shared.handler, *request_, *deadline_ns, *response)
+            : deadline_ns.status();
+    if (status.ok()) {
+      responder_->Finish(*response, grpc::Status::OK, this);
+    } else {
+      responder_->FinishWithError(ToGrpcStatus(status), this);
+    }
+    arena_.Reset();  // the answer is serialised already
+  }
+
+  CallPool& pool_;
+  bool answering_ = false;
+  int64_t arrived_ns_ = 0;  // of the steady clock
+  alignas(8) Block block_;  // raw memory for the arena
+  google::protobuf::Arena arena_;
+  typename Method::Request* request_ = nullptr;  // on the arena
+  std::optional<grpc::ServerContext> context_;
+  std::optional<grpc::ServerAsyncResponseWriter<typename Method::Response>>
+      responder_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_RPC_CALL_H_

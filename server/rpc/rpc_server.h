@@ -1,0 +1,74 @@
+#ifndef TOLLGATE_SERVER_RPC_RPC_SERVER_H_
+#define TOLLGATE_SERVER_RPC_RPC_SERVER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/base/clock.h"
+#include "server/limiter/limiter.h"
+
+namespace tollgate {
+
+struct RpcServerOptions {
+  // Where to listen, HOST:PORT or [IPV6]:PORT. Port 0 takes a free one.
+  std::string listen = "127.0.0.1:8081";
+  // Completion queues, with one thread each. 0 is as many as cores, at least
+  // 2. Fewer than 2 lets one peer that resets its streams starve the others;
+  // more than cores only adds switches. 0 to 1024.
+  int threads = 0;
+  // Calls being answered at once; those above it are turned away with
+  // UNAVAILABLE. 1 or more. Raise it only if many slow readers are normal.
+  int64_t max_in_flight = 4096;
+  // Bytes of one request message; larger ones fail with RESOURCE_EXHAUSTED.
+  // This is what bounds the work of one call. 1 KiB or more.
+  int max_message_bytes = 64 * 1024;
+};
+
+// Told of every call. Called on the thread that answers, under no lock, so it
+// must be fast and thread-safe.
+class RpcObserver {
+ public:
+  virtual ~RpcObserver() = default;
+  virtual void OnArrival() = 0;
+  // The call's answer has left, or its peer has. Once for each OnArrival.
+  virtual void OnFinish(int64_t duration_ns) = 0;
+  // A request was not decided: its deadline had passed, or too many calls were
+  // in flight.
+  virtual void OnExpired() = 0;
+  virtual void OnOverload() = 0;
+  // A request was outside the bounds of the proto.
+  virtual void OnInvalid() = 0;
+};
+
+// Serves tollgate.v1.RateLimiter, grpc.health.v1.Health (for "" and
+// "tollgate.v1.RateLimiter") and server reflection. Thread-compatible.
+class RpcServer {
+ public:
+  // Drains without grace if nobody did.
+  virtual ~RpcServer() = default;
+
+  // Listens and serves; the port that it bound. Once. UNAVAILABLE if it cannot
+  // listen there.
+  virtual absl::StatusOr<int> Start() = 0;
+
+  // Health becomes NOT_SERVING; calls are still answered.
+  virtual void AnnounceShutdown() = 0;
+
+  // Announces it, takes no more calls (UNAVAILABLE), and returns when those in
+  // flight are finished, which are cut off after `grace`. Any number of times.
+  virtual void Drain(absl::Duration grace) = 0;
+};
+
+// `limiter_clock` is the one that the limiter reads, `steady_clock` the one on
+// which gRPC states deadlines (SteadyClock). All references must outlive the
+// server.
+[[nodiscard]] std::unique_ptr<RpcServer> MakeRpcServer(
+    RpcServerOptions options, Limiter& limiter, const Clock& limiter_clock,
+    const Clock& steady_clock, RpcObserver& observer);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_RPC_RPC_SERVER_H_
