@@ -1,6 +1,4 @@
 // Input that no honest client sends: the process lives and nothing is taken.
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/rpc/served.h"
+#include "tests/support/tcp_client.h"
 
 namespace tollgate {
 namespace {
@@ -108,14 +107,8 @@ TEST(RpcHostile, SurvivesBytesThatAreNoHttp2) {
       "",
   };
   for (const std::string& greeting : greetings) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(served.port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(
-        ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)),
-        0);
+    const int fd = ConnectTo(served.port);
+    ASSERT_GE(fd, 0);
     (void)::send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL);
     ::close(fd);
   }
