@@ -11,7 +11,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "google/protobuf/stubs/common.h"
 #include "grpcpp/alarm.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
@@ -19,6 +18,7 @@
 #include "grpcpp/resource_quota.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
+#include "server/rpc/library_logs.h"
 #include "server/rpc/rate_limiter_handler.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
 
@@ -205,16 +205,8 @@ void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
   }
 }
 
-// Before version 22 the library writes a line to stderr for every message that
-// is not UTF-8: any peer could fill a disk with them.
-void SilenceProtobuf() {
-#if GOOGLE_PROTOBUF_VERSION < 4022000
-  google::protobuf::SetLogHandler(nullptr);
-#endif
-}
-
 absl::StatusOr<int> AsyncRpcServer::Start() {
-  SilenceProtobuf();
+  TakeOverLibraryLogs();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
