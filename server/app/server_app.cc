@@ -1,0 +1,160 @@
+// The composition root: the only file that names concrete classes.
+#include "server/app/server_app.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "server/base/clock.h"
+#include "server/http/http_server.h"
+#include "server/limiter/limiter.h"
+#include "server/limiter/sweeper.h"
+#include "server/metrics/metrics.h"
+#include "server/rpc/rpc_server.h"
+#include "server/rules/rule_file.h"
+#include "spdlog/spdlog.h"
+
+namespace tollgate {
+namespace {
+
+// Carries what the service sees over to the metrics.
+class CallMetrics final : public RpcObserver {
+ public:
+  explicit CallMetrics(Metrics& metrics) : metrics_(metrics) {}
+  void OnArrival() override { metrics_.CountArrival(); }
+  void OnFinish(int64_t duration_ns) override {
+    metrics_.CountFinish(duration_ns);
+  }
+  void OnExpired() override { metrics_.CountExpired(); }
+  void OnOverload() override { metrics_.CountOverload(); }
+  void OnInvalid() override { metrics_.CountInvalid(); }
+
+ private:
+  Metrics& metrics_;
+};
+
+class RunningServer final : public ServerApp {
+ public:
+  explicit RunningServer(const ServerOptions& options)
+      : options_(options),
+        metrics_(MakeMetrics({.version = ServerVersion()})),
+        call_metrics_(*metrics_),
+        limiter_(limiter_clock_, LimiterOptions{.observer = metrics_.get()}) {}
+
+  absl::Status Start();
+
+  [[nodiscard]] int grpc_port() const override { return grpc_port_; }
+  [[nodiscard]] int http_port() const override {
+    return http_ == nullptr ? 0 : http_->port();
+  }
+  void AnnounceShutdown() override {
+    state_ = State::kDraining;
+    rpc_->AnnounceShutdown();
+  }
+  void Drain() override {
+    state_ = State::kDraining;
+    rpc_->Drain(options_.drain_grace);
+  }
+
+ private:
+  enum class State { kStarting, kReady, kDraining };
+
+  absl::Status StartRules();
+  absl::Status StartHttp();
+  absl::Status StartRpc();
+  [[nodiscard]] Readiness readiness() const;
+
+  const ServerOptions options_;
+  std::string rules_text_;  // such as "3 rules (hash 0123abcd)"
+  std::atomic<State> state_{State::kStarting};  // told by HTTP's threads
+  int grpc_port_ = 0;
+
+  // Each uses those above it, so the last is the first to go.
+  const SystemClock limiter_clock_;
+  const SteadyClock steady_clock_;
+  const std::unique_ptr<Metrics> metrics_;
+  CallMetrics call_metrics_;
+  Limiter limiter_;
+  std::unique_ptr<Sweeper> sweeper_;
+  std::unique_ptr<RpcServer> rpc_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+absl::Status RunningServer::Start() {
+  absl::Status status = StartRules();
+  if (status.ok()) status = StartHttp();
+  if (status.ok()) status = StartRpc();
+  if (!status.ok()) return status;
+  state_ = State::kReady;
+  spdlog::info("{} from {}", rules_text_, options_.rules);
+  return absl::OkStatus();
+}
+
+absl::Status RunningServer::StartRules() {
+  LoadedRules loaded = LoadRules(options_.rules);
+  if (!loaded.errors.empty()) return ToStatus(loaded.errors);
+  absl::StatusOr<RuleSet> rules = RuleSet::Create(std::move(loaded.rules));
+  if (!rules.ok()) return rules.status();
+  rules_text_ = absl::StrCat(rules->size(), " rules (hash ", loaded.hash, ")");
+  absl::Status status = limiter_.SetRules(*std::move(rules));
+  if (!status.ok()) return status;
+  metrics_->SetRulesHash(loaded.hash);
+  sweeper_ = std::make_unique<Sweeper>(limiter_);
+  return absl::OkStatus();
+}
+
+absl::Status RunningServer::StartHttp() {
+  if (options_.http_listen.empty()) return absl::OkStatus();
+  HttpServerOptions http;
+  http.listen = options_.http_listen;
+  http.metrics = [this] {
+    return metrics_->Serialize(
+        {.buckets = limiter_.bucket_count(), .swept = limiter_.swept_count()});
+  };
+  http.readiness = [this] { return readiness(); };
+  auto server = MakeHttpServer(std::move(http));
+  if (!server.ok()) return server.status();
+  http_ = *std::move(server);
+  return absl::OkStatus();
+}
+
+absl::Status RunningServer::StartRpc() {
+  RpcServerOptions rpc;
+  rpc.listen = options_.listen;
+  rpc.threads = options_.threads;
+  rpc.max_in_flight = options_.max_in_flight;
+  rpc.max_message_bytes = options_.max_message_bytes;
+  rpc_ = MakeRpcServer(std::move(rpc), limiter_, limiter_clock_, steady_clock_,
+                       call_metrics_);
+  const absl::StatusOr<int> port = rpc_->Start();
+  if (!port.ok()) return port.status();
+  grpc_port_ = *port;
+  return absl::OkStatus();
+}
+
+Readiness RunningServer::readiness() const {
+  switch (state_.load()) {
+    case State::kStarting:
+      break;
+    case State::kReady:
+      return {true, absl::StrCat("ready: ", rules_text_)};
+    case State::kDraining:
+      return {false, "draining: the server is about to stop"};
+  }
+  return {false, "starting: not yet listening for gRPC"};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ServerApp>> StartServerApp(
+    const ServerOptions& options) {
+  auto server = std::make_unique<RunningServer>(options);
+  absl::Status status = server->Start();
+  if (!status.ok()) return status;
+  return server;
+}
+
+}  // namespace tollgate

@@ -1,0 +1,252 @@
+#include "server/app/server_options.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+
+namespace tollgate {
+namespace {
+
+using Setter = absl::Status (*)(const std::string& value,
+                                ServerOptions& options);
+
+// `wanted` ends the sentence "want ..."; the caller adds the flag.
+absl::Status Bad(absl::string_view value, absl::string_view wanted) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("got \"", value, "\", want ", wanted));
+}
+
+template <typename Int>
+absl::Status SetInt(const std::string& value, Int min, Int max, Int& out) {
+  Int number = 0;
+  if (!absl::SimpleAtoi(value, &number) || number < min || number > max) {
+    return Bad(value, absl::StrCat("a whole number from ", min, " to ", max));
+  }
+  out = number;
+  return absl::OkStatus();
+}
+
+absl::Status SetDuration(const std::string& value, absl::Duration& out) {
+  absl::Duration duration;
+  if (!absl::ParseDuration(value, &duration) ||
+      duration < absl::ZeroDuration() || duration > absl::Hours(1)) {
+    return Bad(value, "a duration from 0s to 1h, such as 10s or 500ms");
+  }
+  out = duration;
+  return absl::OkStatus();
+}
+
+absl::Status SetAddress(const std::string& value, std::string& out) {
+  constexpr char kWanted[] = "HOST:PORT, such as 127.0.0.1:8081 or [::]:8081";
+  const size_t colon = value.rfind(':');
+  if (colon == std::string::npos || colon == 0) return Bad(value, kWanted);
+  const std::string host = value.substr(0, colon);
+  const bool bracketed = host.front() == '[' && host.back() == ']';
+  const std::string port = value.substr(colon + 1);
+  int number = -1;
+  if ((host.find(':') != std::string::npos && !bracketed) || port.empty() ||
+      !std::isdigit(static_cast<unsigned char>(port.front())) ||
+      !absl::SimpleAtoi(port, &number) ||
+      number > std::numeric_limits<uint16_t>::max()) {
+    return Bad(value, kWanted);
+  }
+  out = value;
+  return absl::OkStatus();
+}
+
+absl::Status SetLogLevel(const std::string& value, ServerOptions& options) {
+  constexpr std::array<const char*, 4> kNames = {"debug", "info", "warning",
+                                                 "error"};
+  const auto* const name = std::find(kNames.begin(), kNames.end(), value);
+  if (name == kNames.end()) return Bad(value, "debug, info, warning or error");
+  options.log_level = static_cast<LogLevel>(name - kNames.begin());
+  return absl::OkStatus();
+}
+
+absl::Status SetLogFormat(const std::string& value, ServerOptions& options) {
+  if (value != "text" && value != "json") return Bad(value, "text or json");
+  options.log_format = value == "json" ? LogFormat::kJson : LogFormat::kText;
+  return absl::OkStatus();
+}
+
+struct Flag {
+  const char* name;
+  const char* type;
+  const char* help;
+  Setter set;
+};
+
+constexpr std::array kFlags = {
+    Flag{"--rules", "FILE|DIR",
+         "The rules: one YAML file, or a directory of *.yaml and *.yml. "
+         "Required",
+         [](const std::string& v, ServerOptions& o) {
+           o.rules = v;
+           return absl::OkStatus();
+         }},
+    Flag{"--listen", "HOST:PORT",
+         "Where gRPC clients connect; port 0 takes a free one "
+         "[127.0.0.1:8081]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetAddress(v, o.listen);
+         }},
+    Flag{"--http-listen", "HOST:PORT",
+         "Where /metrics, /healthz and /readyz are; port 0 takes a free one, "
+         "\"\" or off means no HTTP [127.0.0.1:8080]",
+         [](const std::string& v, ServerOptions& o) {
+           if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
+           o.http_listen.clear();
+           return absl::OkStatus();
+         }},
+    Flag{"--max-in-flight", "N",
+         "Calls being answered at once; more are turned away with UNAVAILABLE "
+         "[4096]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetInt<int64_t>(v, 1, 1'000'000, o.max_in_flight);
+         }},
+    Flag{"--max-message-bytes", "N",
+         "The largest request message; it bounds the work of one call [65536]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetInt(v, 1024, 16 * 1024 * 1024, o.max_message_bytes);
+         }},
+    Flag{"--threads", "N",
+         "Threads that answer; 0 is as many as cores, at least 2 [0]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetInt(v, 0, 1024, o.threads);
+         }},
+    Flag{"--drain-grace", "DURATION",
+         "After SIGTERM: how long calls in flight may take to finish [10s]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetDuration(v, o.drain_grace);
+         }},
+    Flag{"--drain-delay", "DURATION",
+         "After SIGTERM: how long to go on answering while health says "
+         "NOT_SERVING, so that clients can leave first [0s]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetDuration(v, o.drain_delay);
+         }},
+    Flag{"--log-level", "LEVEL", "debug, info, warning or error [info]",
+         SetLogLevel},
+    Flag{"--log-format", "FORMAT", "text, or json: one object a line [text]",
+         SetLogFormat},
+    Flag{"--port-file", "PATH",
+         "Once ready, write the ports there as grpc=PORT and http=PORT lines; "
+         "for scripts that use port 0",
+         [](const std::string& v, ServerOptions& o) {
+           o.port_file = v;
+           return absl::OkStatus();
+         }},
+};
+
+constexpr char kDescription[] =
+    "tollgate-server answers over gRPC whether a request may go ahead now.\n"
+    "Every flag may also come from the environment: TOLLGATE_RULES for "
+    "--rules,\n"
+    "TOLLGATE_MAX_IN_FLIGHT for --max-in-flight, and so on; a flag wins.\n";
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  tollgate-server --rules=rules.yaml\n"
+    "      on this machine only: gRPC on 8081, HTTP on 8080\n"
+    "  tollgate-server --rules=/etc/tollgate/rules --listen=0.0.0.0:8081 \\\n"
+    "      --http-listen=0.0.0.0:8080 --log-format=json --drain-delay=5s\n"
+    "      for a fleet: a directory of rules, logs for machines, and 5 s for\n"
+    "      load balancers to notice before it stops\n"
+    "  tollgate-server --rules=rules.yaml --listen=127.0.0.1:0 \\\n"
+    "      --http-listen=off --port-file=/tmp/tollgate.ports\n"
+    "      for a test: a free port, told in a file\n\n"
+    "Signals: SIGTERM or SIGINT drains and exits 0; a second one exits 1 at\n"
+    "once. Exit status 2 is a bad flag or a bad rule file.\n";
+
+// --max-in-flight: TOLLGATE_MAX_IN_FLIGHT.
+std::string EnvironmentName(absl::string_view flag) {
+  std::string name = absl::StrCat("TOLLGATE_", flag.substr(2));
+  for (char& c : name) {
+    c = c == '-'
+            ? '_'
+            : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+// Adds which flag it was.
+absl::Status ForFlag(const Flag& flag, const absl::Status& status) {
+  return absl::Status(
+      status.code(),
+      absl::StrCat(flag.name, ": ", std::string(status.message())));
+}
+
+// Splits argv into the flags' texts; nothing is judged yet.
+struct RawFlags {
+  std::array<std::string, kFlags.size()> values;
+  std::array<bool, kFlags.size()> given{};
+  std::string text;  // of --help or --version
+};
+
+absl::StatusOr<RawFlags> ReadFlags(int argc, const char* const* argv) {
+  RawFlags raw;
+  CLI::App app(kDescription, "tollgate-server");
+  app.footer(kExamples);
+  app.set_version_flag("--version",
+                       absl::StrCat("tollgate-server ", ServerVersion()));
+  std::array<CLI::Option*, kFlags.size()> options{};
+  for (size_t i = 0; i < kFlags.size(); ++i) {
+    options[i] = app.add_option(kFlags[i].name, raw.values[i], kFlags[i].help)
+                     ->type_name(kFlags[i].type)
+                     ->envname(EnvironmentName(kFlags[i].name));
+  }
+  // CLI11 reports by exceptions; they end here.
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    raw.text = app.help();
+  } catch (const CLI::CallForVersion& version) {
+    raw.text = absl::StrCat(version.what(), "\n");
+  } catch (const CLI::ExtrasError&) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("got \"", absl::StrJoin(app.remaining(), " "),
+                     "\", want only the flags that --help lists"));
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  for (size_t i = 0; i < kFlags.size(); ++i) {
+    raw.given[i] = options[i]->count() > 0;
+  }
+  return raw;
+}
+
+}  // namespace
+
+absl::StatusOr<ParsedFlags> ParseServerFlags(int argc,
+                                             const char* const* argv) {
+  absl::StatusOr<RawFlags> raw = ReadFlags(argc, argv);
+  if (!raw.ok()) return raw.status();
+  ParsedFlags parsed;
+  parsed.text = raw->text;
+  if (!parsed.text.empty()) return parsed;
+  for (size_t i = 0; i < kFlags.size(); ++i) {
+    if (!raw->given[i]) continue;
+    const absl::Status status = kFlags[i].set(raw->values[i], parsed.options);
+    if (!status.ok()) return ForFlag(kFlags[i], status);
+  }
+  if (parsed.options.rules.empty()) {
+    return absl::InvalidArgumentError(
+        "--rules: missing, want a file or a directory of rules");
+  }
+  return parsed;
+}
+
+const char* ServerVersion() { return TOLLGATE_VERSION; }
+
+}  // namespace tollgate

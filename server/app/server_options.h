@@ -1,0 +1,47 @@
+#ifndef TOLLGATE_SERVER_APP_SERVER_OPTIONS_H_
+#define TOLLGATE_SERVER_APP_SERVER_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace tollgate {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+enum class LogFormat { kText, kJson };
+
+// What the flags say; ParseServerFlags describes and bounds each of them.
+struct ServerOptions {
+  std::string rules;
+  std::string listen = "127.0.0.1:8081";
+  std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
+  int64_t max_in_flight = 4096;
+  int max_message_bytes = 64 * 1024;
+  int threads = 0;  // 0: as many as cores, at least 2
+  absl::Duration drain_grace = absl::Seconds(10);
+  absl::Duration drain_delay = absl::ZeroDuration();
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+  std::string port_file;  // empty: none
+};
+
+struct ParsedFlags {
+  ServerOptions options;
+  // Not empty after --help and --version: print it and exit 0.
+  std::string text;
+};
+
+// Reads the flags of tollgate-server; where a flag is not given, the
+// environment (TOLLGATE_RULES for --rules, and so on). INVALID_ARGUMENT names
+// the flag, what it got, and what it wants. `argv[0]` is not looked at.
+[[nodiscard]] absl::StatusOr<ParsedFlags> ParseServerFlags(
+    int argc, const char* const* argv);
+
+// Such as "0.1.0".
+[[nodiscard]] const char* ServerVersion();
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_APP_SERVER_OPTIONS_H_

@@ -1,0 +1,133 @@
+#include "server/app/server_app.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "tests/app/temp_files.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/tcp_client.h"
+#include "tollgate/v1/rate_limiter.grpc.pb.h"
+
+namespace tollgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+ServerOptions LocalOptions(const std::string& rules) {
+  ServerOptions options;
+  options.rules = rules;
+  options.listen = "127.0.0.1:0";
+  options.http_listen = "127.0.0.1:0";
+  return options;
+}
+
+v1::ShouldAllowResponse Ask(const ServerApp& app, const std::string& user) {
+  const auto stub = v1::RateLimiter::NewStub(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", app.grpc_port()),
+                          grpc::InsecureChannelCredentials()));
+  v1::ShouldAllowRequest request;
+  request.set_domain("shop");
+  v1::Entry& entry = *request.add_descriptors()->add_entries();
+  entry.set_key("user");
+  entry.set_value(user);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::seconds(20));
+  v1::ShouldAllowResponse response;
+  const grpc::Status status = stub->ShouldAllow(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return response;
+}
+
+TEST(ServerApp, DecidesByTheRuleFileAndCountsIt) {
+  const TempFiles files;
+  const auto app =
+      StartServerApp(LocalOptions(files.Write("rules.yaml", kTwoRules)));
+  ASSERT_TRUE(app.ok()) << app.status();
+  EXPECT_EQ(Ask(**app, "ana").outcome(), v1::ALLOWED);
+  EXPECT_EQ(Ask(**app, "ana").outcome(), v1::ALLOWED);
+  EXPECT_EQ(Ask(**app, "ana").outcome(), v1::REFUSED);
+  EXPECT_EQ(Ask(**app, "bob").outcome(), v1::ALLOWED);
+  EXPECT_THAT(
+      AskHttp((*app)->http_port(), "GET", "/metrics"),
+      AllOf(StartsWith("HTTP/1.1 200 "),
+            HasSubstr("tollgate_decisions_total{domain=\"shop\",rule=\"per-"
+                      "user\",outcome=\"allowed\"} 3\n"),
+            HasSubstr("tollgate_decisions_total{domain=\"shop\",rule=\"per-"
+                      "user\",outcome=\"refused\"} 1\n"),
+            HasSubstr("tollgate_buckets 2\n"),
+            HasSubstr("tollgate_rules_info{hash=\""),
+            HasSubstr("tollgate_build_info{version=\"")));
+}
+
+TEST(ServerApp, TellsReadinessUntilItDrains) {
+  const TempFiles files;
+  const auto app =
+      StartServerApp(LocalOptions(files.Write("rules.yaml", kTwoRules)));
+  ASSERT_TRUE(app.ok()) << app.status();
+  const int http = (*app)->http_port();
+  EXPECT_THAT(AskHttp(http, "GET", "/readyz"),
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("2 rules")));
+  (*app)->AnnounceShutdown();
+  EXPECT_THAT(AskHttp(http, "GET", "/readyz"),
+              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("draining")));
+  EXPECT_EQ(Ask(**app, "ana").outcome(), v1::ALLOWED);
+  (*app)->Drain();
+  EXPECT_THAT(AskHttp(http, "GET", "/healthz"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(ServerApp, RunsWithoutHttp) {
+  const TempFiles files;
+  ServerOptions options = LocalOptions(files.Write("rules.yaml", kTwoRules));
+  options.http_listen.clear();
+  const auto app = StartServerApp(options);
+  ASSERT_TRUE(app.ok()) << app.status();
+  EXPECT_EQ((*app)->http_port(), 0);
+  EXPECT_EQ(Ask(**app, "ana").outcome(), v1::ALLOWED);
+}
+
+TEST(ServerApp, NamesEveryMistakeOfTheRules) {
+  const TempFiles files;
+  const std::string rules = files.Write("rules.yaml",
+                                        "domain: shop\n"
+                                        "rules:\n"
+                                        "  - name: a\n"
+                                        "    key: [user]\n"
+                                        "    limit: 0/second\n"
+                                        "  - name: b\n"
+                                        "    key: [user]\n"
+                                        "    limits: 1/second\n");
+  EXPECT_THAT(
+      StartServerApp(LocalOptions(rules)),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("rules[0].limit"), HasSubstr("rules[1]"))));
+  EXPECT_THAT(
+      StartServerApp(LocalOptions(files.Path("missing.yaml"))),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("missing.yaml")));
+}
+
+TEST(ServerApp, SaysWhichAddressItCannotHave) {
+  const TempFiles files;
+  const std::string rules = files.Write("rules.yaml", kTwoRules);
+  const auto app = StartServerApp(LocalOptions(rules));
+  ASSERT_TRUE(app.ok()) << app.status();
+  ServerOptions options = LocalOptions(rules);
+  options.listen = absl::StrCat("127.0.0.1:", (*app)->grpc_port());
+  EXPECT_THAT(StartServerApp(options), StatusIs(absl::StatusCode::kUnavailable,
+                                                HasSubstr(options.listen)));
+  options = LocalOptions(rules);
+  options.http_listen = absl::StrCat("127.0.0.1:", (*app)->http_port());
+  EXPECT_THAT(
+      StartServerApp(options),
+      StatusIs(absl::StatusCode::kUnavailable, HasSubstr(options.http_listen)));
+}
+
+}  // namespace
+}  // namespace tollgate

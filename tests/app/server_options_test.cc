@@ -1,0 +1,153 @@
+#include "server/app/server_options.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace tollgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+absl::StatusOr<ParsedFlags> Parse(std::vector<const char*> flags) {
+  flags.insert(flags.begin(), "tollgate-server");
+  return ParseServerFlags(static_cast<int>(flags.size()), flags.data());
+}
+
+// With --rules, which is required.
+absl::StatusOr<ParsedFlags> ParseWithRules(const char* flag) {
+  return Parse({"--rules=r.yaml", flag});
+}
+
+TEST(ParseServerFlags, HasTheDocumentedDefaults) {
+  const auto parsed = Parse({"--rules=r.yaml"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const ServerOptions& options = parsed->options;
+  EXPECT_EQ(parsed->text, "");
+  EXPECT_EQ(options.rules, "r.yaml");
+  EXPECT_EQ(options.listen, "127.0.0.1:8081");
+  EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
+  EXPECT_EQ(options.max_in_flight, 4096);
+  EXPECT_EQ(options.max_message_bytes, 65536);
+  EXPECT_EQ(options.threads, 0);
+  EXPECT_EQ(options.drain_grace, absl::Seconds(10));
+  EXPECT_EQ(options.drain_delay, absl::ZeroDuration());
+  EXPECT_EQ(options.log_level, LogLevel::kInfo);
+  EXPECT_EQ(options.log_format, LogFormat::kText);
+  EXPECT_EQ(options.port_file, "");
+}
+
+TEST(ParseServerFlags, ReadsEveryFlag) {
+  const auto parsed = Parse(
+      {"--rules", "rules.d", "--listen=[::]:0", "--http-listen=0.0.0.0:65535",
+       "--max-in-flight=1", "--max-message-bytes=1024", "--threads=1024",
+       "--drain-grace=1h", "--drain-delay=500ms", "--log-level=error",
+       "--log-format=json", "--port-file=/tmp/p"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const ServerOptions& options = parsed->options;
+  EXPECT_EQ(options.rules, "rules.d");
+  EXPECT_EQ(options.listen, "[::]:0");
+  EXPECT_EQ(options.http_listen, "0.0.0.0:65535");
+  EXPECT_EQ(options.max_in_flight, 1);
+  EXPECT_EQ(options.max_message_bytes, 1024);
+  EXPECT_EQ(options.threads, 1024);
+  EXPECT_EQ(options.drain_grace, absl::Hours(1));
+  EXPECT_EQ(options.drain_delay, absl::Milliseconds(500));
+  EXPECT_EQ(options.log_level, LogLevel::kError);
+  EXPECT_EQ(options.log_format, LogFormat::kJson);
+  EXPECT_EQ(options.port_file, "/tmp/p");
+}
+
+TEST(ParseServerFlags, TurnsHttpOff) {
+  EXPECT_EQ(ParseWithRules("--http-listen=off")->options.http_listen, "");
+  const auto empty = Parse({"--rules=r.yaml", "--http-listen", ""});
+  ASSERT_TRUE(empty.ok()) << empty.status();
+  EXPECT_EQ(empty->options.http_listen, "");
+}
+
+TEST(ParseServerFlags, NamesTheFlagWhatItGotAndWhatItWants) {
+  const struct {
+    const char* flag;
+    const char* message;
+  } kBad[] = {
+      {"--listen=8081", "--listen: got \"8081\", want HOST:PORT"},
+      {"--listen=:8081", "--listen: got \":8081\", want HOST:PORT"},
+      {"--listen=h:", "--listen: got \"h:\", want HOST:PORT"},
+      {"--listen=h:65536", "--listen: got \"h:65536\", want HOST:PORT"},
+      {"--listen=h:-1", "--listen: got \"h:-1\", want HOST:PORT"},
+      {"--listen=::1:80", "--listen: got \"::1:80\", want HOST:PORT"},
+      {"--http-listen=x", "--http-listen: got \"x\", want HOST:PORT"},
+      {"--max-in-flight=0",
+       "--max-in-flight: got \"0\", want a whole number from 1 to 1000000"},
+      {"--max-in-flight=1000001", "--max-in-flight: got \"1000001\", want"},
+      {"--max-in-flight=many", "--max-in-flight: got \"many\", want"},
+      {"--max-message-bytes=1023", "--max-message-bytes: got \"1023\", want"},
+      {"--max-message-bytes=16777217", "--max-message-bytes: got \"16777217\""},
+      {"--threads=-1", "--threads: got \"-1\", want"},
+      {"--threads=1025", "--threads: got \"1025\", want"},
+      {"--drain-grace=10", "--drain-grace: got \"10\", want a duration"},
+      {"--drain-grace=-1s", "--drain-grace: got \"-1s\", want a duration"},
+      {"--drain-delay=61m", "--drain-delay: got \"61m\", want a duration"},
+      {"--log-level=loud", "--log-level: got \"loud\", want debug, info"},
+      {"--log-format=xml", "--log-format: got \"xml\", want text or json"},
+      {"--nope=1", "got \"--nope=1\", want only the flags"},
+      {"stray", "got \"stray\", want only the flags"},
+      {"--threads", "--threads"},
+  };
+  for (const auto& bad : kBad) {
+    EXPECT_THAT(
+        ParseWithRules(bad.flag),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(bad.message)))
+        << bad.flag;
+  }
+}
+
+TEST(ParseServerFlags, WantsRules) {
+  for (const auto& flags :
+       {std::vector<const char*>{}, std::vector<const char*>{"--rules="}}) {
+    EXPECT_THAT(Parse(flags), StatusIs(absl::StatusCode::kInvalidArgument,
+                                       HasSubstr("--rules")));
+  }
+}
+
+TEST(ParseServerFlags, TakesTheEnvironmentWhereThereIsNoFlag) {
+  ::setenv("TOLLGATE_RULES", "from-environment.yaml", 1);
+  ::setenv("TOLLGATE_MAX_IN_FLIGHT", "7", 1);
+  ::setenv("TOLLGATE_THREADS", "3", 1);
+  const auto parsed = Parse({"--threads=2"});
+  ::setenv("TOLLGATE_MAX_IN_FLIGHT", "none", 1);
+  const auto bad = Parse({});
+  ::unsetenv("TOLLGATE_RULES");
+  ::unsetenv("TOLLGATE_MAX_IN_FLIGHT");
+  ::unsetenv("TOLLGATE_THREADS");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->options.rules, "from-environment.yaml");
+  EXPECT_EQ(parsed->options.max_in_flight, 7);
+  EXPECT_EQ(parsed->options.threads, 2);
+  EXPECT_THAT(bad, StatusIs(absl::StatusCode::kInvalidArgument,
+                            HasSubstr("--max-in-flight: got \"none\"")));
+}
+
+TEST(ParseServerFlags, TeachesWithExamples) {
+  const auto help = Parse({"--help"});
+  ASSERT_TRUE(help.ok());
+  EXPECT_THAT(help->text,
+              AllOf(HasSubstr("--rules"), HasSubstr("TOLLGATE_RULES"),
+                    HasSubstr("--drain-delay"), HasSubstr("Examples:"),
+                    HasSubstr("tollgate-server --rules=rules.yaml")));
+}
+
+TEST(ParseServerFlags, SaysItsVersion) {
+  const auto version = Parse({"--version"});
+  ASSERT_TRUE(version.ok());
+  EXPECT_EQ(version->text,
+            std::string("tollgate-server ") + ServerVersion() + "\n");
+}
+
+}  // namespace
+}  // namespace tollgate
