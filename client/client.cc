@@ -1,0 +1,73 @@
+// Puts a client together: the one file that names the concrete parts, and the
+// only one of the client that waits by the machine's clock.
+#include "client/client.h"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "client/client_core.h"
+#include "client/grpc_transport.h"
+#include "server/base/clock.h"
+#include "server/base/keyed_hash.h"
+
+namespace tollgate::client {
+namespace {
+
+class SteadyWait final : public CallWait {
+ public:
+  explicit SteadyWait(const Clock& clock) : clock_(clock) {}
+
+  void Wait(std::condition_variable_any& changed, Mutex& mutex,
+            absl::FunctionRef<bool()> done, int64_t deadline_ns)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) override {
+    const auto until = std::chrono::steady_clock::now() +
+                       std::chrono::nanoseconds(deadline_ns - clock_.NowNs());
+    while (!done()) {
+      if (changed.wait_until(mutex, until) == std::cv_status::timeout) return;
+    }
+  }
+
+ private:
+  const Clock& clock_;
+};
+
+uint64_t RandomSeed() {
+  const HashKey random = RandomHashKey();
+  uint64_t seed = 0;
+  std::memcpy(&seed, random.bytes.data(), sizeof(seed));
+  return seed;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
+  absl::Status valid = ValidateOptions(options);
+  if (!valid.ok()) return valid;  // before anything connects
+  ClientParts parts;
+  parts.clock = std::make_unique<SystemClock>();
+  parts.wait = std::make_unique<SteadyWait>(*parts.clock);
+  parts.transport = MakeGrpcTransport({.target = options.target});
+  parts.seed = RandomSeed();
+  auto core = ClientCore::Create(options, std::move(parts));
+  if (!core.ok()) return core.status();
+  return absl::WrapUnique(new Client(*std::move(core)));
+}
+
+Client::Client(std::unique_ptr<ClientCore> core) : core_(std::move(core)) {}
+
+Client::~Client() = default;
+
+Decision Client::ShouldAllow(const Request& request) {
+  return core_->ShouldAllow(request);
+}
+
+void Client::ShouldAllowAsync(const Request& request,
+                              std::function<void(Decision)> callback) {
+  core_->ShouldAllowAsync(request, std::move(callback));
+}
+
+ClientStats Client::stats() const { return core_->stats(); }
+
+}  // namespace tollgate::client

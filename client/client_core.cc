@@ -1,0 +1,346 @@
+#include "client/client_core.h"
+
+#include <condition_variable>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "server/limiter/request.h"
+
+namespace tollgate::client {
+namespace {
+
+BreakerOptions BreakerOptionsOf(const ClientOptions& options) {
+  return {.failures = options.breaker_failures,
+          .min_probe_ns = absl::ToInt64Nanoseconds(options.min_probe_interval),
+          .max_probe_ns = absl::ToInt64Nanoseconds(options.max_probe_interval)};
+}
+
+// Only these say that the service cannot be asked. Whatever else comes back
+// took no longer than an answer; and a caller whose odd requests end in errors
+// must not be able to switch the service off for everyone.
+bool IsOutage(const absl::Status& status) {
+  return absl::IsDeadlineExceeded(status) || absl::IsUnavailable(status);
+}
+
+// The service's own check, so that a bad request costs no call.
+absl::Status Validate(const Request& request) {
+  absl::InlinedVector<tollgate::Entry, 16> entries;
+  for (const Descriptor& descriptor : request.descriptors) {
+    for (const Entry& entry : descriptor) {
+      entries.push_back({entry.key, entry.value});
+    }
+  }
+  absl::InlinedVector<tollgate::Descriptor, 4> descriptors;
+  size_t at = 0;
+  for (const Descriptor& descriptor : request.descriptors) {
+    descriptors.push_back(
+        absl::MakeConstSpan(entries).subspan(at, descriptor.size()));
+    at += descriptor.size();
+  }
+  tollgate::Request checked;
+  checked.domain = request.domain;
+  checked.descriptors = descriptors;
+  checked.cost = request.cost;
+  return ValidateRequest(checked);
+}
+
+}  // namespace
+
+// A slot for one call that is out. Whoever waits and the transport hold it
+// together; the last of them gives it back.
+struct ClientCore::Call final : ReplyHandler {
+  explicit Call(ClientCore& owner) : core(owner) {}
+
+  void OnReply(const absl::Status& reply, Decision decided) override {
+    if (callback) {
+      Decision answer = core.Conclude(cost, reply, std::move(decided));
+      const auto call_back = std::exchange(callback, nullptr);
+      core.Release(*this);
+      call_back(std::move(answer));
+      return;
+    }
+    bool nobody_waits = false;
+    {
+      MutexLock lock(mutex);
+      nobody_waits = state == State::kAbandoned;
+      if (!nobody_waits) {
+        state = State::kAnswered;
+        status = reply;
+        decision = std::move(decided);
+      }
+    }
+    if (nobody_waits) {
+      core.Release(*this);  // too late: it was counted as a timeout
+    } else {
+      changed.notify_one();
+    }
+  }
+
+  // Blocks until there is a reply or `deadline_ns` is reached. Without one the
+  // slot is no longer the caller's.
+  bool WaitForReply(CallWait& wait, int64_t deadline_ns) {
+    MutexLock lock(mutex);
+    wait.Wait(
+        changed, mutex,
+        [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {  // Wait holds `mutex`
+          return state != State::kWaiting;
+        },
+        deadline_ns);
+    if (state == State::kAnswered) return true;
+    state = State::kAbandoned;
+    return false;
+  }
+
+  void Reset(uint32_t request_cost, std::function<void(Decision)> on_answer) {
+    cost = request_cost;
+    callback = std::move(on_answer);
+    MutexLock lock(mutex);
+    state = State::kWaiting;
+  }
+
+  enum class State { kWaiting, kAnswered, kAbandoned };
+
+  ClientCore& core;
+  // Set before the call is sent. Empty: somebody waits in WaitForReply.
+  std::function<void(Decision)> callback;
+  uint32_t cost = 0;
+
+  Mutex mutex;
+  std::condition_variable_any changed;
+  State state ABSL_GUARDED_BY(mutex) = State::kWaiting;
+  // Written by OnReply, then read by who waits: kAnswered stands between.
+  absl::Status status;
+  Decision decision;
+};
+
+struct ClientCore::Probe final : ReplyHandler {
+  explicit Probe(ClientCore& owner) : core(owner) {}
+  void OnReply(const absl::Status& reply, Decision /*decided*/) override {
+    core.RecordProbe(reply);
+  }
+  ClientCore& core;
+};
+
+absl::StatusOr<std::unique_ptr<ClientCore>> ClientCore::Create(
+    const ClientOptions& options, ClientParts parts) {
+  absl::Status valid = ValidateOptions(options);
+  if (!valid.ok()) return valid;
+  auto backstop = Backstop::Create(options, *parts.clock);
+  if (!backstop.ok()) return backstop.status();
+  return absl::WrapUnique(
+      new ClientCore(options, std::move(parts), *std::move(backstop)));
+}
+
+ClientCore::ClientCore(const ClientOptions& options, ClientParts parts,
+                       std::unique_ptr<Backstop> backstop)
+    : options_(options),
+      clock_(std::move(parts.clock)),
+      wait_(std::move(parts.wait)),
+      backstop_(std::move(backstop)),
+      breaker_(BreakerOptionsOf(options)),
+      random_(parts.seed),
+      probe_(std::make_unique<Probe>(*this)),
+      transport_(std::move(parts.transport)) {}
+
+ClientCore::~ClientCore() = default;
+
+Decision ClientCore::ShouldAllow(const Request& request) {
+  const int64_t now_ns = clock_->NowNs();
+  absl::StatusOr<Call*> admitted = Admit(request, now_ns);
+  if (!admitted.ok()) return DecideLocally(request.cost, admitted.status());
+  Call& call = **admitted;
+  call.Reset(request.cost, nullptr);
+  transport_->Send(request, request.cost, options_.timeout, call);
+  const int64_t timeout_ns = absl::ToInt64Nanoseconds(options_.timeout);
+  if (!call.WaitForReply(*wait_, now_ns + timeout_ns)) {
+    return Conclude(request.cost,
+                    absl::DeadlineExceededError("no answer in time"), {});
+  }
+  const absl::Status status = std::exchange(call.status, absl::OkStatus());
+  Decision decision = std::exchange(call.decision, Decision());
+  Release(call);
+  return Conclude(request.cost, status, std::move(decision));
+}
+
+void ClientCore::ShouldAllowAsync(const Request& request,
+                                  std::function<void(Decision)> callback) {
+  absl::StatusOr<Call*> admitted = Admit(request, clock_->NowNs());
+  if (!admitted.ok()) {
+    callback(DecideLocally(request.cost, admitted.status()));
+    return;
+  }
+  (*admitted)->Reset(request.cost, std::move(callback));
+  transport_->Send(request, request.cost, options_.timeout, **admitted);
+}
+
+absl::StatusOr<ClientCore::Call*> ClientCore::Admit(const Request& request,
+                                                    int64_t now_ns) {
+  absl::Status valid = Validate(request);
+  if (!valid.ok()) {
+    Count(kBadRequests);
+    return valid;
+  }
+  Call* call = nullptr;
+  Breaker::Permit permit = Breaker::Permit::kSend;
+  {
+    MutexLock lock(mutex_);
+    permit = breaker_.Ask(now_ns);
+    if (permit == Breaker::Permit::kSend) {
+      if (!free_.empty()) {
+        call = free_.back();
+        free_.pop_back();
+      } else if (calls_.size() < options_.max_in_flight) {
+        calls_.push_back(std::make_unique<Call>(*this));
+        call = calls_.back().get();
+        free_.reserve(calls_.size());  // so that Release allocates nothing
+      }
+    }
+  }
+  if (call != nullptr) return call;
+  if (permit == Breaker::Permit::kSend) {
+    Count(kOverflows);
+    static const auto& full = *new absl::Status(
+        absl::ResourceExhaustedError("max_in_flight calls are out already"));
+    return full;
+  }
+  if (permit == Breaker::Permit::kProbe) SendProbe(request);
+  static const auto& open = *new absl::Status(
+      absl::UnavailableError("the service did not answer, asking pauses"));
+  return open;
+}
+
+void ClientCore::Release(Call& call) {
+  MutexLock lock(mutex_);
+  free_.push_back(&call);
+}
+
+// A peek of the caller's own request: it goes the whole way that decisions go,
+// so it shows that they are answered, and it takes no token, since the request
+// has been answered locally. A health check would need another service's
+// protocol and could be answered by a process that cannot decide.
+void ClientCore::SendProbe(const Request& request) {
+  Count(kProbes);
+  transport_->Send(request, /*cost=*/0, options_.timeout, *probe_);
+}
+
+void ClientCore::Record(const absl::Status& status) {
+  CountError(status);
+  const bool outage = IsOutage(status);
+  const int64_t now_ns = outage ? clock_->NowNs() : 0;
+  MutexLock lock(mutex_);
+  if (outage) {
+    breaker_.OnFailure(now_ns, NextRandom());
+  } else {
+    breaker_.OnSuccess();
+  }
+}
+
+void ClientCore::RecordProbe(const absl::Status& status) {
+  const int64_t now_ns = clock_->NowNs();
+  CountError(status);
+  MutexLock lock(mutex_);
+  if (IsOutage(status)) {
+    breaker_.OnProbeFailure(now_ns, NextRandom());
+  } else {
+    breaker_.OnProbeSuccess();
+  }
+}
+
+Decision ClientCore::Conclude(uint32_t cost, const absl::Status& status,
+                              Decision decision) {
+  Record(status);
+  if (!status.ok()) return DecideLocally(cost, status);
+  decision.source = Source::kService;
+  return Counted(std::move(decision));
+}
+
+Decision ClientCore::DecideLocally(uint32_t cost, absl::Status error) {
+  // To charge the backstop for a request that the service would not even read
+  // helps nobody.
+  if (options_.outage_policy != OutagePolicy::kBackstop ||
+      absl::IsInvalidArgument(error)) {
+    return Counted(ByPolicy(std::move(error)));
+  }
+  Decision decision = backstop_->Decide(cost);
+  decision.error = std::move(error);
+  return Counted(std::move(decision));
+}
+
+Decision ClientCore::ByPolicy(absl::Status error) const {
+  Decision decision;
+  decision.source = Source::kOutagePolicy;
+  if (options_.outage_policy == OutagePolicy::kRefuse) {
+    decision.allowed = false;
+    if (absl::IsInvalidArgument(error)) {
+      decision.outcome = Outcome::kImpossible;
+    } else {
+      decision.outcome = Outcome::kRefused;
+      decision.retry_after = options_.max_probe_interval;
+    }
+  }
+  decision.error = std::move(error);
+  return decision;
+}
+
+Decision ClientCore::Counted(Decision decision) {
+  sources_.at(static_cast<size_t>(decision.source))
+      .fetch_add(1, std::memory_order_relaxed);
+  return decision;
+}
+
+void ClientCore::Count(Counter counter) {
+  counters_.at(counter).fetch_add(1, std::memory_order_relaxed);
+}
+
+void ClientCore::CountError(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return;
+    case absl::StatusCode::kDeadlineExceeded:
+      return Count(kTimeouts);
+    case absl::StatusCode::kUnavailable:
+      return Count(kUnavailable);
+    case absl::StatusCode::kInvalidArgument:
+      return Count(kBadRequests);
+    default:
+      return Count(kOtherErrors);
+  }
+}
+
+ClientStats ClientCore::stats() const {
+  const auto count = [this](Counter counter) {
+    return counters_.at(counter).load(std::memory_order_relaxed);
+  };
+  const auto decisions = [this](Source source) {
+    return sources_.at(static_cast<size_t>(source))
+        .load(std::memory_order_relaxed);
+  };
+  ClientStats stats;
+  stats.service = decisions(Source::kService);
+  stats.refusal_cache = decisions(Source::kRefusalCache);
+  stats.backstop = decisions(Source::kBackstop);
+  stats.outage_policy = decisions(Source::kOutagePolicy);
+  stats.timeouts = count(kTimeouts);
+  stats.unavailable = count(kUnavailable);
+  stats.other_errors = count(kOtherErrors);
+  stats.bad_requests = count(kBadRequests);
+  stats.overflows = count(kOverflows);
+  stats.probes = count(kProbes);
+  MutexLock lock(mutex_);
+  stats.breaker_open = breaker_.open();
+  stats.in_flight = static_cast<uint32_t>(calls_.size() - free_.size());
+  return stats;
+}
+
+// SplitMix64 (Steele, Lea, Flood 2014): it need only differ between clients.
+uint32_t ClientCore::NextRandom() {
+  random_ += 0x9E3779B97F4A7C15;
+  uint64_t z = random_;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return static_cast<uint32_t>(z >> 32);
+}
+
+}  // namespace tollgate::client

@@ -1,0 +1,110 @@
+#ifndef TOLLGATE_CLIENT_CLIENT_CORE_H_
+#define TOLLGATE_CLIENT_CLIENT_CORE_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/backstop.h"
+#include "client/breaker.h"
+#include "client/call_wait.h"
+#include "client/decision.h"
+#include "client/options.h"
+#include "client/request.h"
+#include "client/stats.h"
+#include "client/transport.h"
+#include "server/base/clock.h"
+#include "server/base/mutex.h"
+
+namespace tollgate::client {
+
+// What a client is made of, beside its options.
+struct ClientParts {
+  std::unique_ptr<Clock> clock;
+  std::unique_ptr<CallWait> wait;
+  std::unique_ptr<Transport> transport;
+  uint64_t seed = 0;  // of the random pauses
+};
+
+// The client without a network and without a machine's clock: whom to ask, how
+// long to wait, who answers instead. Slots for calls are made as they are
+// needed, at most max_in_flight, and used again. Thread-safe.
+class ClientCore {
+ public:
+  // INVALID_ARGUMENT if ValidateOptions refuses `options`.
+  static absl::StatusOr<std::unique_ptr<ClientCore>> Create(
+      const ClientOptions& options, ClientParts parts);
+  // Calls back whoever still waits for an answer.
+  ~ClientCore();
+  ClientCore(const ClientCore&) = delete;
+  ClientCore& operator=(const ClientCore&) = delete;
+
+  // As in Client.
+  Decision ShouldAllow(const Request& request);
+  void ShouldAllowAsync(const Request& request,
+                        std::function<void(Decision)> callback);
+  [[nodiscard]] ClientStats stats() const;
+
+ private:
+  struct Call;
+  struct Probe;
+  enum Counter {
+    kTimeouts,
+    kUnavailable,
+    kOtherErrors,
+    kBadRequests,
+    kOverflows,
+    kProbes,
+    kCounters
+  };
+
+  ClientCore(const ClientOptions& options, ClientParts parts,
+             std::unique_ptr<Backstop> backstop);
+
+  // A slot for sending `request`, or why it is answered locally.
+  absl::StatusOr<Call*> Admit(const Request& request, int64_t now_ns);
+  void Release(Call& call);
+  void SendProbe(const Request& request);
+
+  // Tells the breaker and the counters how a call ended.
+  void Record(const absl::Status& status);
+  void RecordProbe(const absl::Status& status);
+  // The answer to a call that ended with `status`.
+  Decision Conclude(uint32_t cost, const absl::Status& status,
+                    Decision decision);
+  Decision DecideLocally(uint32_t cost, absl::Status error);
+  Decision ByPolicy(absl::Status error) const;
+  Decision Counted(Decision decision);
+  void Count(Counter counter);
+  void CountError(const absl::Status& status);
+  uint32_t NextRandom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const ClientOptions options_;
+  const std::unique_ptr<Clock> clock_;
+  const std::unique_ptr<CallWait> wait_;
+  const std::unique_ptr<Backstop> backstop_;
+
+  mutable Mutex mutex_;
+  Breaker breaker_ ABSL_GUARDED_BY(mutex_);
+  uint64_t random_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Call*> free_ ABSL_GUARDED_BY(mutex_);
+  const std::unique_ptr<Probe> probe_;
+
+  // Relaxed counts: of calls by end, of decisions by Source.
+  std::array<std::atomic<uint64_t>, kCounters> counters_{};
+  std::array<std::atomic<uint64_t>, 4> sources_{};
+
+  // Last, so destroyed first: until then it may call into what is above.
+  const std::unique_ptr<Transport> transport_;
+};
+
+}  // namespace tollgate::client
+
+#endif  // TOLLGATE_CLIENT_CLIENT_CORE_H_

@@ -1,0 +1,73 @@
+#ifndef TOLLGATE_CLIENT_DECISION_H_
+#define TOLLGATE_CLIENT_DECISION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace tollgate::client {
+
+enum class Outcome {
+  kAllowed,
+  kRefused,     // over a limit: try again after retry_after
+  kImpossible,  // waiting will never help
+};
+
+// Who decided.
+enum class Source {
+  kService,       // the rate limiter service
+  kRefusalCache,  // a refusal of the service that is still fresh
+  kBackstop,      // the limiter inside this client; the service did not answer
+  kOutagePolicy,  // ClientOptions::outage_policy alone
+};
+
+// "allowed", "refused", "impossible".
+[[nodiscard]] absl::string_view OutcomeName(Outcome outcome);
+// "service", "refusal_cache", "backstop", "outage_policy".
+[[nodiscard]] absl::string_view SourceName(Source source);
+
+// What one rule says of the request.
+struct RuleStatus {
+  std::string rule;  // its name, unique in the domain
+  // Its limit: tokens refilled each period, and the bucket's capacity.
+  uint64_t tokens = 0;
+  absl::Duration period;
+  uint64_t burst = 0;
+  uint64_t remaining = 0;      // whole tokens left, after this decision
+  absl::Duration reset_after;  // until the bucket is full
+  absl::Duration retry_after;  // until this rule would allow the same cost
+  Outcome outcome = Outcome::kAllowed;  // what this rule alone would answer
+  bool shadow = false;                  // counted and reported, never refuses
+};
+
+// The answer to a Request. There is always one: where the service gives none,
+// `source` says who decided instead and `error` says why. A plain value.
+struct Decision {
+  // Whether the request may go ahead: outcome is kAllowed.
+  bool allowed = true;
+  Outcome outcome = Outcome::kAllowed;
+  // With kRefused: waiting this long succeeds if nobody else takes.
+  absl::Duration retry_after;
+  // One for each bucket that applies. From the backstop: its one rule, named
+  // "backstop". From the outage policy: none.
+  std::vector<RuleStatus> statuses;
+  Source source = Source::kService;
+  // OK where the service decided. Otherwise why it did not:
+  //   DEADLINE_EXCEEDED   no answer within the timeout
+  //   UNAVAILABLE         no connection, or the breaker is open
+  //   RESOURCE_EXHAUSTED  ClientOptions::max_in_flight calls are out already,
+  //                       or the request is too large for the service
+  //   INVALID_ARGUMENT    the request itself is wrong; the message names the
+  //                       field. A bug of the caller, so watch for it: it is
+  //                       allowed unless the outage policy is kRefuse
+  //   other codes         as the service or a proxy before it gave them
+  absl::Status error;
+};
+
+}  // namespace tollgate::client
+
+#endif  // TOLLGATE_CLIENT_DECISION_H_

@@ -1,0 +1,177 @@
+#include "client/grpc_transport.h"
+
+#include <grpc/support/time.h>
+#include <grpcpp/alarm.h>
+#include <grpcpp/grpcpp.h>
+
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "client/wire.h"
+#include "server/base/mutex.h"
+#include "tollgate/v1/rate_limiter.grpc.pb.h"
+
+namespace tollgate::client {
+namespace {
+
+int ToMs(absl::Duration duration) {
+  return static_cast<int>(absl::ToInt64Milliseconds(duration));
+}
+
+grpc::ChannelArguments ChannelArgs(const GrpcTransportOptions& options) {
+  grpc::ChannelArguments args;
+  args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+              ToMs(options.min_reconnect_pause));
+  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS,
+              ToMs(options.max_reconnect_pause));
+  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, ToMs(options.connect_timeout));
+  args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ToMs(options.keepalive_interval));
+  args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ToMs(options.keepalive_timeout));
+  args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // A second attempt of a call that was answered too late would charge twice.
+  args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  args.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 5000);
+  args.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  // The service is in the caller's own network.
+  args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return args;
+}
+
+// A span from now, which gRPC turns into an instant of its monotonic clock: a
+// step of the wall clock neither cuts nor stretches it.
+gpr_timespec Within(absl::Duration timeout) {
+  return gpr_time_from_nanos(absl::ToInt64Nanoseconds(timeout), GPR_TIMESPAN);
+}
+
+absl::Status ToStatus(const grpc::Status& status) {
+  return {static_cast<absl::StatusCode>(status.error_code()),
+          status.error_message()};
+}
+
+class GrpcTransport final : public Transport {
+ public:
+  explicit GrpcTransport(const GrpcTransportOptions& options)
+      : channel_(grpc::CreateCustomChannel(options.target,
+                                           grpc::InsecureChannelCredentials(),
+                                           ChannelArgs(options))),
+        stub_(v1::RateLimiter::NewStub(channel_)) {
+    channel_->GetState(/*try_to_connect=*/true);
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  ~GrpcTransport() override {
+    // Wakes the thread, which ends what is out and then itself.
+    grpc::Alarm stop;
+    stop.Set(&queue_, gpr_time_0(GPR_CLOCK_MONOTONIC), /*tag=*/nullptr);
+    thread_.join();
+  }
+
+  void Send(const Request& request, uint32_t cost, absl::Duration timeout,
+            ReplyHandler& handler) override {
+    Call* call = Acquire();
+    if (call == nullptr) {
+      handler.OnReply(absl::CancelledError("the client ends"), {});
+      return;
+    }
+    call->handler = &handler;
+    FillRequest(request, cost, call->request);
+    call->context.emplace();
+    call->context->set_deadline(Within(timeout));
+    call->reader =
+        stub_->PrepareAsyncShouldAllow(&*call->context, call->request, &queue_);
+    call->reader->StartCall();
+    call->reader->Finish(&call->response, &call->status, call);
+  }
+
+ private:
+  // Used again and again: the messages keep their memory.
+  struct Call {
+    v1::ShouldAllowRequest request;
+    v1::ShouldAllowResponse response;
+    std::optional<grpc::ClientContext> context;  // empty: not out
+    grpc::Status status;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<v1::ShouldAllowResponse>>
+        reader;
+    ReplyHandler* handler = nullptr;
+  };
+
+  // Null once the transport ends.
+  Call* Acquire() {
+    MutexLock lock(mutex_);
+    if (stopping_) return nullptr;
+    if (free_.empty()) {
+      calls_.push_back(std::make_unique<Call>());
+      free_.reserve(calls_.size());
+      return calls_.back().get();
+    }
+    Call* call = free_.back();
+    free_.pop_back();
+    return call;
+  }
+
+  void Release(Call& call) {
+    MutexLock lock(mutex_);
+    free_.push_back(&call);
+  }
+
+  void Run() {
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue_.Next(&tag, &ok)) {
+      if (tag == nullptr) {
+        Stop();
+      } else {
+        Complete(*static_cast<Call*>(tag));
+      }
+    }
+  }
+
+  void Complete(Call& call) {
+    absl::StatusOr<Decision> decision =
+        call.status.ok() ? ToDecision(call.response) : ToStatus(call.status);
+    ReplyHandler& handler = *call.handler;
+    call.reader.reset();
+    call.context.reset();
+    Release(call);
+    if (decision.ok()) {
+      handler.OnReply(absl::OkStatus(), *std::move(decision));
+    } else {
+      handler.OnReply(decision.status(), {});
+    }
+  }
+
+  // On the queue's thread, the only one that may still send: a callback.
+  void Stop() {
+    {
+      MutexLock lock(mutex_);
+      stopping_ = true;
+      for (const std::unique_ptr<Call>& call : calls_) {
+        if (call->context.has_value()) call->context->TryCancel();
+      }
+    }
+    queue_.Shutdown();
+  }
+
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::RateLimiter::Stub> stub_;
+  grpc::CompletionQueue queue_;
+
+  Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::unique_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Call*> free_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> MakeGrpcTransport(
+    const GrpcTransportOptions& options) {
+  return std::make_unique<GrpcTransport>(options);
+}
+
+}  // namespace tollgate::client

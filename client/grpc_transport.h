@@ -1,0 +1,39 @@
+#ifndef TOLLGATE_CLIENT_GRPC_TRANSPORT_H_
+#define TOLLGATE_CLIENT_GRPC_TRANSPORT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "client/transport.h"
+
+namespace tollgate::client {
+
+struct GrpcTransportOptions {
+  // Where the service listens, as gRPC names it: host:port, unix:/path.
+  std::string target;
+
+  // Between two attempts to connect, at first and at most; gRPC spreads each by
+  // a fifth. An attempt itself may take as long, and at least
+  // `connect_timeout`. Milliseconds precision; short, so that 1.2 x the longest
+  // pause and a probe's pause are below the 2 s in which a service that is back
+  // is used.
+  absl::Duration min_reconnect_pause = absl::Milliseconds(100);
+  absl::Duration max_reconnect_pause = absl::Milliseconds(750);
+  absl::Duration connect_timeout = absl::Milliseconds(250);
+
+  // A connection that does not answer a ping within the timeout is closed, so
+  // that one whose other end vanished is noticed without traffic. The interval
+  // must not be below what the service permits (10 s).
+  absl::Duration keepalive_interval = absl::Seconds(10);
+  absl::Duration keepalive_timeout = absl::Seconds(2);
+};
+
+// One connection to the service, opened at once, and one thread that carries
+// answers back and lets reconnects progress while nobody asks.
+std::unique_ptr<Transport> MakeGrpcTransport(
+    const GrpcTransportOptions& options);
+
+}  // namespace tollgate::client
+
+#endif  // TOLLGATE_CLIENT_GRPC_TRANSPORT_H_

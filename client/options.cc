@@ -1,0 +1,61 @@
+#include "client/options.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace tollgate::client {
+namespace {
+
+absl::Status CheckDuration(absl::string_view field, absl::Duration got,
+                           absl::Duration least, absl::Duration most) {
+  if (got >= least && got <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      field, ": got ", absl::FormatDuration(got), ", want ",
+      absl::FormatDuration(least), " to ", absl::FormatDuration(most)));
+}
+
+absl::Status CheckCount(absl::string_view field, uint64_t got, uint64_t least,
+                        uint64_t most) {
+  if (got >= least && got <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": got ", got, ", want ", least, " to ", most));
+}
+
+absl::Status CheckPolicy(OutagePolicy policy) {
+  switch (policy) {
+    case OutagePolicy::kBackstop:
+    case OutagePolicy::kAllow:
+    case OutagePolicy::kRefuse:
+      return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("outage_policy: got ", static_cast<int>(policy),
+                   ", want kBackstop, kAllow or kRefuse"));
+}
+
+}  // namespace
+
+absl::Status ValidateOptions(const ClientOptions& options) {
+  if (options.target.empty()) {
+    return absl::InvalidArgumentError("target: got \"\", want host:port");
+  }
+  for (const absl::Status& status : {
+           CheckDuration("timeout", options.timeout, absl::Milliseconds(1),
+                         absl::Seconds(60)),
+           CheckPolicy(options.outage_policy),
+           CheckCount("backstop_tokens", options.backstop_tokens, 1,
+                      0xFFFFFFFF),
+           CheckDuration("backstop_period", options.backstop_period,
+                         absl::Milliseconds(1), absl::Hours(24)),
+           CheckCount("breaker_failures", options.breaker_failures, 1, 1000),
+           CheckDuration("max_probe_interval", options.max_probe_interval,
+                         absl::Milliseconds(1), absl::Seconds(1)),
+           CheckDuration("min_probe_interval", options.min_probe_interval,
+                         absl::Milliseconds(1), options.max_probe_interval),
+           CheckCount("max_in_flight", options.max_in_flight, 1, 65536),
+       }) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tollgate::client

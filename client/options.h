@@ -1,0 +1,73 @@
+#ifndef TOLLGATE_CLIENT_OPTIONS_H_
+#define TOLLGATE_CLIENT_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace tollgate::client {
+
+// What decides while the service does not.
+enum class OutagePolicy {
+  kBackstop,  // a limiter inside this client
+  kAllow,     // everything goes ahead
+  kRefuse,    // nothing does
+};
+
+// How a client behaves. The defaults suit a service in the same network.
+struct ClientOptions {
+  // Where the service listens: host:port, or any gRPC name (unix:/path,
+  // dns:///name:port). Not empty. The connection is not encrypted.
+  std::string target = "127.0.0.1:8081";
+
+  // The longest that a decision may take, from the call to the answer; after
+  // it the outage policy answers. 1 ms to 60 s, default 20 ms. Raise it where
+  // the service is further than some milliseconds away; lower it where a
+  // request cannot afford to wait that long.
+  absl::Duration timeout = absl::Milliseconds(20);
+
+  // What answers while the service cannot be reached, is too slow, or has
+  // max_in_flight calls to answer already. Default kBackstop. Choose kRefuse
+  // where passing unlimited is worse than an outage (password guesses), kAllow
+  // where nothing behind this client can be overrun.
+  OutagePolicy outage_policy = OutagePolicy::kBackstop;
+
+  // The backstop's limit, for all requests of this client together: that many
+  // tokens in each period, all of them at once if none was taken for a period.
+  // 1 to 2^32-1 tokens, default 1,000; 1 ms to 1 day, default 1 s. Set it to
+  // what this process may pass on its own, above the largest cost that it
+  // asks for: a cost above `backstop_tokens` is impossible for the backstop.
+  uint64_t backstop_tokens = 1000;
+  absl::Duration backstop_period = absl::Seconds(1);
+
+  // Calls in a row that fail (no answer in time, no connection) before the
+  // breaker opens and calls are answered locally, at no cost of time. 1 to
+  // 1,000, default 3. Raise it where single losses are common.
+  uint32_t breaker_failures = 3;
+
+  // The pause before a probe asks whether the service is back, while the
+  // breaker is open: at first the shorter, doubled after each probe that fails,
+  // up to the longer, each shortened at random by up to a half so that clients
+  // spread out. A probe is due to the next call after the pause, which does not
+  // wait for it. 1 ms to 1 s, and the shorter not above the longer; defaults
+  // 100 ms and 500 ms. 1 s is the most with which a client that is called
+  // again and again uses the service within 2 s of its return.
+  absl::Duration min_probe_interval = absl::Milliseconds(100);
+  absl::Duration max_probe_interval = absl::Milliseconds(500);
+
+  // Calls that may be out at the same time; beyond them the outage policy
+  // answers, so that a slow service cannot pile up memory here. 1 to 65,536,
+  // default 256. Raise it above (calls per second) x (the usual latency).
+  uint32_t max_in_flight = 256;
+};
+
+// INVALID_ARGUMENT that names the first bad field, what it holds and what is
+// wanted (`timeout: got 0, want 1ms to 1m`), or OK.
+[[nodiscard]] absl::Status ValidateOptions(const ClientOptions& options);
+
+}  // namespace tollgate::client
+
+#endif  // TOLLGATE_CLIENT_OPTIONS_H_

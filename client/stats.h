@@ -1,0 +1,34 @@
+#ifndef TOLLGATE_CLIENT_STATS_H_
+#define TOLLGATE_CLIENT_STATS_H_
+
+#include <cstdint>
+
+namespace tollgate::client {
+
+// What a client has done since it was made, for metrics. Each count is exact;
+// together they are not one instant's. A plain value.
+struct ClientStats {
+  // Decisions, by who made them.
+  uint64_t service = 0;
+  uint64_t refusal_cache = 0;
+  uint64_t backstop = 0;
+  uint64_t outage_policy = 0;
+  // Calls that failed: no answer in time, no connection, another error of the
+  // service or of what stands before it.
+  uint64_t timeouts = 0;
+  uint64_t unavailable = 0;
+  uint64_t other_errors = 0;
+  // Requests that were wrong in themselves.
+  uint64_t bad_requests = 0;
+  // Calls that were not sent because max_in_flight were out.
+  uint64_t overflows = 0;
+  // Probes sent, and whether the breaker is open now.
+  uint64_t probes = 0;
+  bool breaker_open = false;
+  // Calls that are out now.
+  uint32_t in_flight = 0;
+};
+
+}  // namespace tollgate::client
+
+#endif  // TOLLGATE_CLIENT_STATS_H_

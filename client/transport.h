@@ -1,0 +1,39 @@
+#ifndef TOLLGATE_CLIENT_TRANSPORT_H_
+#define TOLLGATE_CLIENT_TRANSPORT_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/decision.h"
+#include "client/request.h"
+
+namespace tollgate::client {
+
+// Waits for the answer to one call.
+class ReplyHandler {
+ public:
+  // The service's decision if `status` is OK, otherwise why there is none.
+  virtual void OnReply(const absl::Status& status, Decision decision) = 0;
+
+ protected:
+  ~ReplyHandler() = default;
+};
+
+// Carries requests to the service. Destroying it answers every call that is
+// still out, and then calls nobody. Thread-safe.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  // Sends `request` at `cost` in place of its own, and returns without waiting
+  // for the answer. `handler` is called exactly once, on any thread, perhaps
+  // before Send returns; with DEADLINE_EXCEEDED soon after `timeout` (1 ms or
+  // more) if no answer came. `request` is not needed after Send returned.
+  virtual void Send(const Request& request, uint32_t cost,
+                    absl::Duration timeout, ReplyHandler& handler) = 0;
+};
+
+}  // namespace tollgate::client
+
+#endif  // TOLLGATE_CLIENT_TRANSPORT_H_

@@ -1,0 +1,110 @@
+#include "client/wire.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace tollgate::client {
+namespace {
+
+absl::Duration ToDuration(const google::protobuf::Duration& message) {
+  return absl::Seconds(message.seconds()) + absl::Nanoseconds(message.nanos());
+}
+
+void SetDuration(absl::Duration duration, google::protobuf::Duration* message) {
+  message->set_seconds(
+      absl::IDivDuration(duration, absl::Seconds(1), &duration));
+  message->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
+}
+
+absl::StatusOr<Outcome> ToOutcome(v1::Outcome outcome) {
+  switch (outcome) {
+    case v1::ALLOWED:
+      return Outcome::kAllowed;
+    case v1::REFUSED:
+      return Outcome::kRefused;
+    case v1::IMPOSSIBLE:
+      return Outcome::kImpossible;
+    default:
+      return absl::UnknownError(
+          absl::StrCat("outcome: got ", static_cast<int>(outcome),
+                       ", want ALLOWED, REFUSED or IMPOSSIBLE"));
+  }
+}
+
+v1::Outcome ToWire(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kAllowed:
+      return v1::ALLOWED;
+    case Outcome::kRefused:
+      return v1::REFUSED;
+    case Outcome::kImpossible:
+      return v1::IMPOSSIBLE;
+  }
+  return v1::OUTCOME_UNSPECIFIED;
+}
+
+}  // namespace
+
+void FillRequest(const Request& request, uint32_t cost,
+                 v1::ShouldAllowRequest& message) {
+  message.Clear();
+  message.set_domain(request.domain);
+  message.set_cost(cost);
+  for (const Descriptor& from : request.descriptors) {
+    v1::Descriptor* to = message.add_descriptors();
+    for (const Entry& entry : from) {
+      v1::Entry* added = to->add_entries();
+      added->set_key(entry.key);
+      added->set_value(entry.value);
+    }
+  }
+}
+
+absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
+  Decision decision;
+  const absl::StatusOr<Outcome> outcome = ToOutcome(message.outcome());
+  if (!outcome.ok()) return outcome.status();
+  decision.outcome = *outcome;
+  decision.allowed = *outcome == Outcome::kAllowed;
+  decision.retry_after = ToDuration(message.retry_after());
+  decision.statuses.reserve(static_cast<size_t>(message.statuses_size()));
+  for (const v1::RuleStatus& from : message.statuses()) {
+    RuleStatus to;
+    const absl::StatusOr<Outcome> rule_outcome = ToOutcome(from.outcome());
+    if (!rule_outcome.ok()) return rule_outcome.status();
+    to.outcome = *rule_outcome;
+    to.rule = from.rule();
+    to.tokens = from.limit().tokens();
+    to.period = ToDuration(from.limit().period());
+    to.burst = from.limit().burst();
+    to.remaining = from.remaining();
+    to.reset_after = ToDuration(from.reset_after());
+    to.retry_after = ToDuration(from.retry_after());
+    to.shadow = from.shadow();
+    decision.statuses.push_back(std::move(to));
+  }
+  return decision;
+}
+
+v1::ShouldAllowResponse ToMessage(const Decision& decision) {
+  v1::ShouldAllowResponse message;
+  message.set_outcome(ToWire(decision.outcome));
+  SetDuration(decision.retry_after, message.mutable_retry_after());
+  for (const RuleStatus& from : decision.statuses) {
+    v1::RuleStatus* to = message.add_statuses();
+    to->set_rule(from.rule);
+    to->mutable_limit()->set_tokens(from.tokens);
+    SetDuration(from.period, to->mutable_limit()->mutable_period());
+    to->mutable_limit()->set_burst(from.burst);
+    to->set_remaining(from.remaining);
+    SetDuration(from.reset_after, to->mutable_reset_after());
+    SetDuration(from.retry_after, to->mutable_retry_after());
+    to->set_outcome(ToWire(from.outcome));
+    to->set_shadow(from.shadow);
+  }
+  return message;
+}
+
+}  // namespace tollgate::client

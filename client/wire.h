@@ -1,0 +1,28 @@
+#ifndef TOLLGATE_CLIENT_WIRE_H_
+#define TOLLGATE_CLIENT_WIRE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "client/decision.h"
+#include "client/request.h"
+#include "tollgate/v1/rate_limiter.pb.h"
+
+namespace tollgate::client {
+
+// Writes `request` at `cost`, in place of its own, over `message`, which keeps
+// the memory that it has.
+void FillRequest(const Request& request, uint32_t cost,
+                 v1::ShouldAllowRequest& message);
+
+// The service's decision, or UNKNOWN if it has an outcome that this client
+// does not know.
+absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message);
+
+// The message that says the same as `decision`; its source and error have no
+// place in it.
+v1::ShouldAllowResponse ToMessage(const Decision& decision);
+
+}  // namespace tollgate::client
+
+#endif  // TOLLGATE_CLIENT_WIRE_H_
