@@ -57,7 +57,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
 
 Client::Client(std::unique_ptr<ClientCore> core) : core_(std::move(core)) {}
 
-Client::~Client() = default;
+// Before anything is destroyed, since callbacks may still ask.
+Client::~Client() { core_->Stop(); }
 
 Decision Client::ShouldAllow(const Request& request) {
   return core_->ShouldAllow(request);

@@ -144,7 +144,7 @@ ClientCore::ClientCore(const ClientOptions& options, ClientParts parts,
       probe_(std::make_unique<Probe>(*this)),
       transport_(std::move(parts.transport)) {}
 
-ClientCore::~ClientCore() = default;
+ClientCore::~ClientCore() { Stop(); }
 
 Decision ClientCore::ShouldAllow(const Request& request) {
   const int64_t now_ns = clock_->NowNs();

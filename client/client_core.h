@@ -40,7 +40,6 @@ class ClientCore {
   // INVALID_ARGUMENT if ValidateOptions refuses `options`.
   static absl::StatusOr<std::unique_ptr<ClientCore>> Create(
       const ClientOptions& options, ClientParts parts);
-  // Calls back whoever still waits for an answer.
   ~ClientCore();
   ClientCore(const ClientCore&) = delete;
   ClientCore& operator=(const ClientCore&) = delete;
@@ -50,6 +49,10 @@ class ClientCore {
   void ShouldAllowAsync(const Request& request,
                         std::function<void(Decision)> callback);
   [[nodiscard]] ClientStats stats() const;
+
+  // Calls back whoever still waits. Afterwards only callbacks may ask, until
+  // this returns. The destructor does it too.
+  void Stop() { transport_->Stop(); }
 
  private:
   struct Call;
@@ -101,7 +104,6 @@ class ClientCore {
   std::array<std::atomic<uint64_t>, kCounters> counters_{};
   std::array<std::atomic<uint64_t>, 4> sources_{};
 
-  // Last, so destroyed first: until then it may call into what is above.
   const std::unique_ptr<Transport> transport_;
 };
 

@@ -62,12 +62,7 @@ class GrpcTransport final : public Transport {
     thread_ = std::thread([this] { Run(); });
   }
 
-  ~GrpcTransport() override {
-    // Wakes the thread, which ends what is out and then itself.
-    grpc::Alarm stop;
-    stop.Set(&queue_, gpr_time_0(GPR_CLOCK_MONOTONIC), /*tag=*/nullptr);
-    thread_.join();
-  }
+  ~GrpcTransport() override { Stop(); }
 
   void Send(const Request& request, uint32_t cost, absl::Duration timeout,
             ReplyHandler& handler) override {
@@ -84,6 +79,14 @@ class GrpcTransport final : public Transport {
         stub_->PrepareAsyncShouldAllow(&*call->context, call->request, &queue_);
     call->reader->StartCall();
     call->reader->Finish(&call->response, &call->status, call);
+  }
+
+  void Stop() override {
+    if (!thread_.joinable()) return;
+    // Wakes the thread, which ends what is out and then itself.
+    grpc::Alarm stop;
+    stop.Set(&queue_, gpr_time_0(GPR_CLOCK_MONOTONIC), /*tag=*/nullptr);
+    thread_.join();
   }
 
  private:
@@ -122,7 +125,7 @@ class GrpcTransport final : public Transport {
     bool ok = false;
     while (queue_.Next(&tag, &ok)) {
       if (tag == nullptr) {
-        Stop();
+        EndCalls();
       } else {
         Complete(*static_cast<Call*>(tag));
       }
@@ -144,7 +147,7 @@ class GrpcTransport final : public Transport {
   }
 
   // On the queue's thread, the only one that may still send: a callback.
-  void Stop() {
+  void EndCalls() {
     {
       MutexLock lock(mutex_);
       stopping_ = true;

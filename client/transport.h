@@ -20,8 +20,7 @@ class ReplyHandler {
   ~ReplyHandler() = default;
 };
 
-// Carries requests to the service. Destroying it answers every call that is
-// still out, and then calls nobody. Thread-safe.
+// Carries requests to the service. Thread-safe; Stop before it is destroyed.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -32,6 +31,11 @@ class Transport {
   // more) if no answer came. `request` is not needed after Send returned.
   virtual void Send(const Request& request, uint32_t cost,
                     absl::Duration timeout, ReplyHandler& handler) = 0;
+
+  // Answers every call that is still out, and returns when no handler is being
+  // called any more. Meanwhile only handlers may Send; they are answered at
+  // once. Calling it again does nothing.
+  virtual void Stop() = 0;
 };
 
 }  // namespace tollgate::client

@@ -1,0 +1,84 @@
+#include "client/wire.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace tollgate::client {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Wire, WritesTheRequestAtTheCostThatIsAskedFor) {
+  const Request request{
+      "shop", {{{"user", "ana"}, {"ip", ""}}, {{"plan", "paid"}}}, 3};
+  v1::ShouldAllowRequest message;
+  FillRequest({"other", {{{"a", "b"}}, {}, {}}, 9}, 9, message);
+  FillRequest(request, 0, message);  // leaves nothing of the one before
+  EXPECT_EQ(message.domain(), "shop");
+  EXPECT_TRUE(message.has_cost());
+  EXPECT_EQ(message.cost(), 0);
+  ASSERT_EQ(message.descriptors_size(), 2);
+  ASSERT_EQ(message.descriptors(0).entries_size(), 2);
+  EXPECT_EQ(message.descriptors(0).entries(0).key(), "user");
+  EXPECT_EQ(message.descriptors(0).entries(0).value(), "ana");
+  EXPECT_EQ(message.descriptors(0).entries(1).value(), "");
+  EXPECT_EQ(message.descriptors(1).entries(0).key(), "plan");
+}
+
+Decision Full() {
+  Decision decision;
+  decision.allowed = false;
+  decision.outcome = Outcome::kRefused;
+  decision.retry_after = absl::Nanoseconds(1'500'000'001);
+  decision.statuses.resize(2);
+  RuleStatus& first = decision.statuses[0];
+  first.rule = "per-user";
+  first.tokens = 10;
+  first.period = absl::Seconds(1);
+  first.burst = 20;
+  first.remaining = 4;
+  first.reset_after = absl::Milliseconds(1600);
+  first.shadow = true;
+  RuleStatus& second = decision.statuses[1];
+  second.rule = "site";
+  second.outcome = Outcome::kImpossible;
+  second.retry_after = absl::Hours(24 * 3650);
+  return decision;
+}
+
+TEST(Wire, ADecisionSurvivesTheWayThereAndBack) {
+  const absl::StatusOr<Decision> back = ToDecision(ToMessage(Full()));
+  ASSERT_THAT(back, IsOk());
+  EXPECT_EQ(back->allowed, false);
+  EXPECT_EQ(back->outcome, Outcome::kRefused);
+  EXPECT_EQ(back->retry_after, absl::Nanoseconds(1'500'000'001));
+  ASSERT_EQ(back->statuses.size(), 2);
+  EXPECT_EQ(back->statuses[0].rule, "per-user");
+  EXPECT_EQ(back->statuses[0].tokens, 10);
+  EXPECT_EQ(back->statuses[0].period, absl::Seconds(1));
+  EXPECT_EQ(back->statuses[0].burst, 20);
+  EXPECT_EQ(back->statuses[0].remaining, 4);
+  EXPECT_EQ(back->statuses[0].reset_after, absl::Milliseconds(1600));
+  EXPECT_EQ(back->statuses[0].outcome, Outcome::kAllowed);
+  EXPECT_TRUE(back->statuses[0].shadow);
+  EXPECT_EQ(back->statuses[1].outcome, Outcome::kImpossible);
+  EXPECT_EQ(back->statuses[1].retry_after, absl::Hours(24 * 3650));
+  EXPECT_FALSE(back->statuses[1].shadow);
+}
+
+TEST(Wire, AnOutcomeOfALaterServiceIsAnErrorNotADecision) {
+  v1::ShouldAllowResponse message;
+  EXPECT_THAT(ToDecision(message), StatusIs(absl::StatusCode::kUnknown,
+                                            HasSubstr("outcome: got 0")));
+  message.set_outcome(static_cast<v1::Outcome>(9));
+  EXPECT_THAT(ToDecision(message), StatusIs(absl::StatusCode::kUnknown,
+                                            HasSubstr("outcome: got 9")));
+  message.set_outcome(v1::ALLOWED);
+  message.add_statuses();
+  EXPECT_THAT(ToDecision(message), StatusIs(absl::StatusCode::kUnknown,
+                                            HasSubstr("outcome: got 0")));
+}
+
+}  // namespace
+}  // namespace tollgate::client
