@@ -1,0 +1,34 @@
+#ifndef TOLLGATE_CLIENT_CLI_BENCH_H_
+#define TOLLGATE_CLIENT_CLI_BENCH_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "server/base/clock.h"
+
+namespace tollgate::cli {
+
+struct BenchOptions {
+  std::string mode;  // "unary" or "batch"
+  std::string server;
+  std::string domain;
+  std::string descriptor;  // "KEY=VALUE ...", with {key} in a value
+  uint64_t keys = 1000;
+  uint32_t connections = 1;
+  uint32_t in_flight = 32;
+  uint32_t batch_size = 100;
+  std::string duration;
+  std::string metrics;  // HOST:PORT of the server's HTTP, or empty
+  int server_pid = 0;   // of a server on this machine, or 0
+  bool json = false;
+};
+
+// Loads the service, shows progress on `err` each second, and prints what it
+// took to `out`. Exit status 0, or 2 if there was no decision.
+int RunBench(const BenchOptions& options, const Clock& clock, std::ostream& out,
+             std::ostream& err);
+
+}  // namespace tollgate::cli
+
+#endif  // TOLLGATE_CLIENT_CLI_BENCH_H_

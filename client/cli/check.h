@@ -1,0 +1,36 @@
+#ifndef TOLLGATE_CLIENT_CLI_CHECK_H_
+#define TOLLGATE_CLIENT_CLI_CHECK_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "client/decision.h"
+
+namespace tollgate::cli {
+
+struct CheckOptions {
+  std::vector<std::string> entries;      // KEY=VALUE, of the first descriptor
+  std::vector<std::string> descriptors;  // "KEY=VALUE ...", each one more
+  std::string domain;
+  uint32_t cost = 1;
+  std::string server;
+  std::string timeout;  // a duration
+  bool json = false;
+};
+
+// Asks the service for one decision, as an application would, and prints it.
+// Exit status 0 allowed, 1 refused or impossible, 2 if the service gave none.
+int RunCheck(const CheckOptions& options, std::ostream& out, std::ostream& err);
+
+// The decision for people: a line, and a table of the rules if any applied.
+std::string DecisionText(const client::Decision& decision);
+
+// The service's response as proto3 JSON on one line, with "source" and, where
+// the service did not decide, "error".
+std::string DecisionJson(const client::Decision& decision);
+
+}  // namespace tollgate::cli
+
+#endif  // TOLLGATE_CLIENT_CLI_CHECK_H_

@@ -1,0 +1,23 @@
+#ifndef TOLLGATE_CLIENT_CLI_VALIDATE_H_
+#define TOLLGATE_CLIENT_CLI_VALIDATE_H_
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace tollgate::cli {
+
+struct ValidateOptions {
+  std::vector<std::string> paths;  // rule files, or directories of them
+  bool json = false;
+};
+
+// Reads each path as the server would, and prints every mistake, or what there
+// is. Exit status 0 if all are valid, 1 if one has a mistake, 2 if one does not
+// exist.
+int RunValidate(const ValidateOptions& options, std::ostream& out,
+                std::ostream& err);
+
+}  // namespace tollgate::cli
+
+#endif  // TOLLGATE_CLIENT_CLI_VALIDATE_H_
