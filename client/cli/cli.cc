@@ -154,7 +154,7 @@ int RunCli(const std::vector<std::string>& args, std::ostream& out,
            std::ostream& err) {
   CLI::App app("Asks the Tollgate rate limiter, and looks after its rules.",
                "tollgate");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // so that an unknown one is named
   app.footer(
       "Each command explains itself: tollgate check --help\n\n"
       "Examples:\n"
@@ -175,6 +175,10 @@ int RunCli(const std::vector<std::string>& args, std::ostream& out,
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     return app.exit(error, out, err) == 0 ? kExitOk : kExitError;
+  }
+  if (!action) {
+    err << "want a command: see tollgate --help\n";
+    return kExitError;
   }
   return action(out, err);
 }

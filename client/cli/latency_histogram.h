@@ -2,6 +2,7 @@
 #define TOLLGATE_CLIENT_CLI_LATENCY_HISTOGRAM_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tollgate::cli {

@@ -1,6 +1,7 @@
 #ifndef TOLLGATE_CLIENT_CLI_SERVER_CPU_H_
 #define TOLLGATE_CLIENT_CLI_SERVER_CPU_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"

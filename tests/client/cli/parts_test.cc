@@ -1,0 +1,87 @@
+// The command's parts that need no service.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "client/cli/json.h"
+#include "client/cli/latency_histogram.h"
+#include "client/cli/server_cpu.h"
+#include "tests/support/status_matchers.h"
+
+namespace tollgate::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(LatencyHistogram, IsZeroWhileEmpty) {
+  const LatencyHistogram histogram;
+  EXPECT_EQ(histogram.Quantile(500), 0);
+  EXPECT_EQ(histogram.max(), 0);
+}
+
+TEST(LatencyHistogram, IsExactForSmallValues) {
+  LatencyHistogram histogram;
+  for (int64_t ns = 1; ns <= 60; ++ns) histogram.Add(ns);
+  EXPECT_EQ(histogram.Quantile(500), 30);
+  EXPECT_EQ(histogram.Quantile(1000), 60);
+  EXPECT_EQ(histogram.Quantile(0), 1);
+}
+
+TEST(LatencyHistogram, NamesTheValueAtTheRankAndNotTheOneBefore) {
+  LatencyHistogram histogram;
+  for (int i = 0; i < 990; ++i) histogram.Add(10);
+  for (int i = 0; i < 10; ++i) histogram.Add(50);
+  EXPECT_EQ(histogram.Quantile(990), 10);
+  EXPECT_EQ(histogram.Quantile(991), 50);
+}
+
+TEST(LatencyHistogram, IsAtMostAThirtySecondTooHighAndNeverTooLow) {
+  for (int64_t ns = 1; ns < (int64_t{1} << 40); ns = ns * 9 / 8 + 1) {
+    LatencyHistogram histogram;
+    histogram.Add(ns);
+    histogram.Add(std::numeric_limits<int64_t>::max());
+    EXPECT_GE(histogram.Quantile(500), ns);
+    EXPECT_LE(histogram.Quantile(500), ns + ns / 32);
+  }
+}
+
+TEST(LatencyHistogram, MergesCountsAndTheHighest) {
+  LatencyHistogram a;
+  LatencyHistogram b;
+  a.Add(1);
+  b.Add(3);
+  b.Add(5);
+  a.Merge(b);
+  EXPECT_EQ(a.count(), 3);
+  EXPECT_EQ(a.Quantile(500), 3);
+  EXPECT_EQ(a.max(), 5);
+}
+
+TEST(Json, EscapesWhatJsonForbids) {
+  EXPECT_EQ(JsonString("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
+  EXPECT_EQ(JsonString("\xc3\xa9"), "\"\xc3\xa9\"");
+  EXPECT_EQ(JsonString("a\xff"), "\"a\\ufffd\"");
+}
+
+TEST(ServerCpu, ReadsAProcessWhoseNameHoldsAParenthesis) {
+  EXPECT_EQ(
+      *ParseProcStat("7 (a) (b c) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0", 100),
+      absl::Seconds(3));
+  EXPECT_THAT(ParseProcStat("7 (a) S 1", 100),
+              StatusIs(absl::StatusCode::kUnknown, HasSubstr("format")));
+}
+
+TEST(ServerCpu, FindsTheMetricAmongOthers) {
+  EXPECT_EQ(*ParseCpuMetric("# TYPE process_cpu_seconds_total counter\n"
+                            "process_cpu_seconds_total_x 1\n"
+                            "process_cpu_seconds_total 2.5\n"),
+            absl::Milliseconds(2500));
+  EXPECT_THAT(ParseCpuMetric("up 1\n"),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("process_cpu_seconds_total")));
+}
+
+}  // namespace
+}  // namespace tollgate::cli

@@ -1,0 +1,30 @@
+#ifndef TOLLGATE_TESTS_CLIENT_CLI_RUN_TOLLGATE_H_
+#define TOLLGATE_TESTS_CLIENT_CLI_RUN_TOLLGATE_H_
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "client/cli/cli.h"
+
+namespace tollgate::cli {
+
+struct Ran {
+  int exit_status = -1;
+  std::string out;
+  std::string err;
+};
+
+inline Ran RunTollgate(const std::vector<std::string>& args) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Ran ran;
+  ran.exit_status = RunCli(args, out, err);
+  ran.out = out.str();
+  ran.err = err.str();
+  return ran;
+}
+
+}  // namespace tollgate::cli
+
+#endif  // TOLLGATE_TESTS_CLIENT_CLI_RUN_TOLLGATE_H_
