@@ -4,6 +4,7 @@
 #include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -77,12 +78,17 @@ class GrpcTransport final : public Transport {
     call->context->set_deadline(Within(timeout));
     call->reader =
         stub_->PrepareAsyncShouldAllow(&*call->context, call->request, &queue_);
+    call->handed_over.store(true, std::memory_order_release);
     call->reader->StartCall();
     call->reader->Finish(&call->response, &call->status, call);
   }
 
   void Stop() override {
     if (!thread_.joinable()) return;
+    {
+      MutexLock lock(mutex_);
+      stopping_ = true;
+    }
     // Wakes the thread, which ends what is out and then itself.
     grpc::Alarm stop;
     stop.Set(&queue_, gpr_time_0(GPR_CLOCK_MONOTONIC), /*tag=*/nullptr);
@@ -99,9 +105,12 @@ class GrpcTransport final : public Transport {
     std::unique_ptr<grpc::ClientAsyncResponseReader<v1::ShouldAllowResponse>>
         reader;
     ReplyHandler* handler = nullptr;
+    // Orders what the sender wrote before what the queue's thread reads. The
+    // queue does so too, but the race detector cannot see into its library.
+    std::atomic<bool> handed_over{false};
   };
 
-  // Null once the transport ends.
+  // Null once the transport stops.
   Call* Acquire() {
     MutexLock lock(mutex_);
     if (stopping_) return nullptr;
@@ -133,6 +142,7 @@ class GrpcTransport final : public Transport {
   }
 
   void Complete(Call& call) {
+    call.handed_over.load(std::memory_order_acquire);
     absl::StatusOr<Decision> decision =
         call.status.ok() ? ToDecision(call.response) : ToStatus(call.status);
     ReplyHandler& handler = *call.handler;
@@ -146,11 +156,11 @@ class GrpcTransport final : public Transport {
     }
   }
 
-  // On the queue's thread, the only one that may still send: a callback.
+  // On the queue's thread, the only one that may still be sending, from a
+  // handler: so nothing is started on a queue that is shut down.
   void EndCalls() {
     {
       MutexLock lock(mutex_);
-      stopping_ = true;
       for (const std::unique_ptr<Call>& call : calls_) {
         if (call->context.has_value()) call->context->TryCancel();
       }
