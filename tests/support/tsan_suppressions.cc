@@ -3,9 +3,10 @@
 // the detector cannot see into. Our own code is watched as ever. Add this file
 // to the sources of such a test.
 
-extern "C" const char* __tsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier):
-                                                       // the detector's name
+// The name is the detector's. NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" const char* __tsan_default_suppressions();
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __tsan_default_suppressions() {
   return "race:grpc::internal::CallOpSet\n";
 }
