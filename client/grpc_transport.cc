@@ -78,9 +78,11 @@ class GrpcTransport final : public Transport {
     call->context->set_deadline(Within(timeout));
     call->reader =
         stub_->PrepareAsyncShouldAllow(&*call->context, call->request, &queue_);
+    auto& reader = *call->reader;
     call->handed_over.store(true, std::memory_order_release);
-    call->reader->StartCall();
-    call->reader->Finish(&call->response, &call->status, call);
+    reader.StartCall();
+    // From here on the call may be answered, and in use for another request.
+    reader.Finish(&call->response, &call->status, call);
   }
 
   void Stop() override {

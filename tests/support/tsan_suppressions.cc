@@ -8,5 +8,6 @@ extern "C" const char* __tsan_default_suppressions();
 
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __tsan_default_suppressions() {
-  return "race:grpc::internal::CallOpSet\n";
+  return "race:grpc::internal::CallOpSet\n"
+         "race:grpc::ClientAsyncResponseReader\n";
 }
