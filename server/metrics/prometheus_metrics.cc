@@ -151,11 +151,11 @@ class PrometheusMetrics final : public Metrics {
 
 void PrometheusMetrics::OnRules(const RuleSet& rules) {
   auto next = std::make_shared<InForce>();
-  for (const auto& [name, domain] : rules.domains()) {
-    next->domains.push_back({domain->id->index, name});
+  for (const auto& domain : rules.domains()) {
+    next->domains.push_back({domain->id->index, domain->name});
     domains_.Grow(domain->id->index + size_t{1});
     for (const BoundRule& rule : domain->rules) {
-      next->rules.push_back({rule.id->index, name, rule.id->name});
+      next->rules.push_back({rule.id->index, domain->name, rule.id->name});
       rules_.Grow(rule.id->index + size_t{1});
     }
   }

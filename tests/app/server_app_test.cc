@@ -8,9 +8,10 @@
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
-#include "tests/app/temp_files.h"
+#include "tests/app/two_rules.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tcp_client.h"
+#include "tests/support/temp_files.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
 
 namespace tollgate {

@@ -1,20 +1,17 @@
 // The real binary: its exit status, its signals, its port file.
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/app/temp_files.h"
+#include "tests/app/two_rules.h"
+#include "tests/support/process.h"
 #include "tests/support/tcp_client.h"
+#include "tests/support/temp_files.h"
 
 namespace tollgate {
 namespace {
@@ -22,64 +19,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-// A tollgate-server whose log we read.
-class Process {
- public:
-  explicit Process(std::vector<std::string> flags) {
-    flags.insert(flags.begin(), TOLLGATE_SERVER_BINARY);
-    std::vector<char*> argv;
-    for (std::string& flag : flags) argv.push_back(flag.data());
-    argv.push_back(nullptr);
-    int ends[2];
-    EXPECT_EQ(::pipe(ends), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(ends[1], STDERR_FILENO);
-      ::dup2(ends[1], STDOUT_FILENO);
-      ::close(ends[0]);
-      ::close(ends[1]);
-      ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    output_ = ::fdopen(ends[0], "r");
-  }
-  ~Process() {
-    if (pid_ > 0) {
-      Signal(SIGKILL);
-      ExitStatus();
-    }
-    std::fclose(output_);
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
-  // Reads the log up to the line that holds `text`; false if it ended first.
-  bool WaitForLine(const std::string& text) {
-    char line[4096];
-    while (std::fgets(line, sizeof(line), output_) != nullptr) {
-      log_ += line;
-      if (std::string(line).find(text) != std::string::npos) return true;
-    }
-    return false;
-  }
-  void Signal(int signal) const { ::kill(pid_, signal); }
-  // Waits until it ends; 128 + n if signal n ended it.
-  int ExitStatus() {
-    WaitForLine("\x01");  // the end of the log
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  [[nodiscard]] const std::string& log() const { return log_; }
-
- private:
-  pid_t pid_ = -1;
-  std::FILE* output_ = nullptr;
-  std::string log_;
-};
 
 struct Local {
   TempFiles files;
@@ -93,21 +32,21 @@ struct Local {
     flags.insert(flags.end(), more.begin(), more.end());
     return flags;
   }
-  // The port that the port file says for `name`.
   [[nodiscard]] int Port(const std::string& name) const {
-    int port = 0;
-    for (absl::string_view line : absl::StrSplit(files.Read("ports"), '\n')) {
-      if (absl::ConsumePrefix(&line, name + "=")) {
-        EXPECT_TRUE(absl::SimpleAtoi(line, &port));
-      }
-    }
-    return port;
+    return PortFrom(files.Read("ports"), name);
   }
+};
+
+// The real binary with those flags.
+class Server : public Process {
+ public:
+  explicit Server(const std::vector<std::string>& flags)
+      : Process(TOLLGATE_SERVER_BINARY, flags) {}
 };
 
 TEST(ServerProcess, SaysWhereItListensAndExitsWith0OnSigterm) {
   const Local local;
-  Process server(local.Flags());
+  Server server(local.Flags());
   ASSERT_TRUE(server.WaitForLine("ready: gRPC on 127.0.0.1:")) << server.log();
   EXPECT_THAT(server.log(), HasSubstr("2 rules (hash "));
   EXPECT_GT(local.Port("grpc"), 0);
@@ -119,7 +58,7 @@ TEST(ServerProcess, SaysWhereItListensAndExitsWith0OnSigterm) {
 
 TEST(ServerProcess, ExitsWith0OnSigintToo) {
   const Local local;
-  Process server(local.Flags());
+  Server server(local.Flags());
   ASSERT_TRUE(server.WaitForLine("ready: gRPC on")) << server.log();
   server.Signal(SIGINT);
   EXPECT_EQ(server.ExitStatus(), 0) << server.log();
@@ -127,11 +66,11 @@ TEST(ServerProcess, ExitsWith0OnSigintToo) {
 
 TEST(ServerProcess, LogsNothingButJsonIfAsked) {
   const Local local;
-  Process first(local.Flags());
+  Server first(local.Flags());
   ASSERT_TRUE(first.WaitForLine("ready: gRPC on")) << first.log();
   // gRPC itself logs that it cannot bind.
-  Process second({local.rules, "--http-listen=off", "--log-format=json",
-                  "--listen=127.0.0.1:" + std::to_string(local.Port("grpc"))});
+  Server second({local.rules, "--http-listen=off", "--log-format=json",
+                 "--listen=127.0.0.1:" + std::to_string(local.Port("grpc"))});
   EXPECT_EQ(second.ExitStatus(), 1);
   EXPECT_THAT(second.log(), HasSubstr("grpc: "));
   for (const absl::string_view line : absl::StrSplit(second.log(), '\n')) {
@@ -144,7 +83,7 @@ TEST(ServerProcess, LogsNothingButJsonIfAsked) {
 
 TEST(ServerProcess, IsNotReadyDuringTheDelayAndASecondSignalEndsItWith1) {
   const Local local;
-  Process server(local.Flags({"--drain-delay=1h"}));
+  Server server(local.Flags({"--drain-delay=1h"}));
   ASSERT_TRUE(server.WaitForLine("ready: gRPC on")) << server.log();
   server.Signal(SIGTERM);
   ASSERT_TRUE(server.WaitForLine("SIGTERM: draining")) << server.log();
@@ -155,7 +94,7 @@ TEST(ServerProcess, IsNotReadyDuringTheDelayAndASecondSignalEndsItWith1) {
 }
 
 TEST(ServerProcess, ExitsWith2ForABadFlag) {
-  Process server({"--rules=x", "--threads=many"});
+  Server server({"--rules=x", "--threads=many"});
   EXPECT_EQ(server.ExitStatus(), 2);
   EXPECT_THAT(server.log(), HasSubstr("--threads: got \"many\", want"));
 }
@@ -165,30 +104,30 @@ TEST(ServerProcess, ExitsWith2ForBadRulesAndNamesThem) {
   const std::string rules = files.Write(
       "rules.yaml",
       "domain: shop\nrules:\n  - {name: a, key: [user], limit: 0/second}\n");
-  Process server({"--rules=" + rules, "--listen=127.0.0.1:0"});
+  Server server({"--rules=" + rules, "--listen=127.0.0.1:0"});
   EXPECT_EQ(server.ExitStatus(), 2);
   EXPECT_THAT(server.log(), HasSubstr("rules[0].limit"));
 }
 
 TEST(ServerProcess, ExitsWith1WhereItCannotListenOrWriteItsPorts) {
   const Local local;
-  Process first(local.Flags());
+  Server first(local.Flags());
   ASSERT_TRUE(first.WaitForLine("ready: gRPC on")) << first.log();
-  Process second({local.rules, "--http-listen=off",
-                  "--listen=127.0.0.1:" + std::to_string(local.Port("grpc"))});
+  Server second({local.rules, "--http-listen=off",
+                 "--listen=127.0.0.1:" + std::to_string(local.Port("grpc"))});
   EXPECT_EQ(second.ExitStatus(), 1) << second.log();
   EXPECT_THAT(second.log(), HasSubstr("cannot listen for gRPC on"));
-  Process third({local.rules, "--http-listen=off", "--listen=127.0.0.1:0",
-                 "--port-file=/nonexistent/ports"});
+  Server third({local.rules, "--http-listen=off", "--listen=127.0.0.1:0",
+                "--port-file=/nonexistent/ports"});
   EXPECT_EQ(third.ExitStatus(), 1) << third.log();
   EXPECT_THAT(third.log(), HasSubstr("--port-file: got"));
 }
 
 TEST(ServerProcess, PrintsItsVersionAndItsHelp) {
-  Process version({"--version"});
+  Server version({"--version"});
   EXPECT_EQ(version.ExitStatus(), 0);
   EXPECT_THAT(version.log(), StartsWith("tollgate-server "));
-  Process help({"--help"});
+  Server help({"--help"});
   EXPECT_EQ(help.ExitStatus(), 0);
   EXPECT_THAT(help.log(), HasSubstr("Examples:"));
 }

@@ -1,5 +1,5 @@
-#ifndef TOLLGATE_TESTS_APP_TEMP_FILES_H_
-#define TOLLGATE_TESTS_APP_TEMP_FILES_H_
+#ifndef TOLLGATE_TESTS_SUPPORT_TEMP_FILES_H_
+#define TOLLGATE_TESTS_SUPPORT_TEMP_FILES_H_
 
 #include <unistd.h>
 
@@ -41,16 +41,6 @@ class TempFiles {
   std::string directory_;
 };
 
-inline constexpr char kTwoRules[] =
-    "domain: shop\n"
-    "rules:\n"
-    "  - name: per-user\n"
-    "    key: [user]\n"
-    "    limit: 2/day\n"
-    "  - name: per-client\n"
-    "    key: [client]\n"
-    "    limit: 5/day\n";
-
 }  // namespace tollgate
 
-#endif  // TOLLGATE_TESTS_APP_TEMP_FILES_H_
+#endif  // TOLLGATE_TESTS_SUPPORT_TEMP_FILES_H_
