@@ -14,6 +14,7 @@ import tempfile
 import unittest
 
 import grpc
+import grpc_tools
 from google.protobuf import json_format
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
@@ -33,9 +34,10 @@ PROTO = "tollgate/v1/rate_limiter.proto"
 
 
 def generate(directory):
+    well_known = pathlib.Path(grpc_tools.__file__).parent / "_proto"
     status = protoc.main([
-        "protoc", f"--proto_path={PROTO_ROOT}", f"--python_out={directory}",
-        f"--grpc_python_out={directory}", PROTO
+        "protoc", f"--proto_path={PROTO_ROOT}", f"--proto_path={well_known}",
+        f"--python_out={directory}", f"--grpc_python_out={directory}", PROTO
     ])
     assert status == 0, "protoc failed"
     sys.path.insert(0, directory)
