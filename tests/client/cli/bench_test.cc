@@ -4,13 +4,13 @@
 #include <google/protobuf/util/json_util.h>
 #include <unistd.h>
 
-#include <mutex>
 #include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/base/mutex.h"
 #include "tests/client/cli/run_tollgate.h"
 #include "tests/client/test_service.h"
 
@@ -67,11 +67,11 @@ TEST(Bench, CountsEachDecisionOfBatches) {
 }
 
 TEST(Bench, AsksForEveryKeyOfTheDescriptor) {
-  std::mutex mutex;
+  Mutex mutex;
   std::set<std::string> seen;
   TestService service(
       [&](const v1::ShouldAllowRequest& request, v1::ShouldAllowResponse&) {
-        const std::lock_guard<std::mutex> lock(mutex);
+        MutexLock lock(mutex);
         const v1::Descriptor& descriptor = request.descriptors(0);
         EXPECT_EQ(request.domain(), "shop");
         EXPECT_EQ(descriptor.entries(0).value(), "GET");
@@ -85,6 +85,7 @@ TEST(Bench, AsksForEveryKeyOfTheDescriptor) {
       {"bench", "--duration=300ms", "--keys=3", "--domain=shop", "--descriptor",
        "method=GET user=u{key}x", "--server", service.target()});
   ASSERT_EQ(ran.exit_status, 0) << ran.err;
+  MutexLock lock(mutex);
   EXPECT_THAT(seen, testing::ElementsAre("u0x", "u1x", "u2x"));
   EXPECT_THAT(ran.out, HasSubstr("decisions/s"));
   EXPECT_THAT(ran.out, HasSubstr("p999"));
