@@ -6,7 +6,7 @@
 namespace tollgate::cli {
 namespace {
 
-constexpr int kBits = 5;  // of precision
+constexpr int kBits = 5;                                 // of precision
 constexpr uint64_t kExact = uint64_t{1} << (kBits + 1);  // below: one each
 
 // Above kExact, a value is its highest bit and the five bits below that.
