@@ -1,5 +1,6 @@
 #include "server/base/periodic_thread.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <thread>
 #include <utility>
@@ -17,9 +18,11 @@ struct PeriodicThread::Shared {
 
   // Waits for `pause` or until woken. False if the thread must stop.
   bool Pause(absl::Duration pause) {
+    // An instant that a clock cannot tell would lie in the past.
+    constexpr absl::Duration kLongest = absl::Hours(24 * 365);
     MutexLock lock(mutex);
-    const auto until =
-        std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(pause);
+    const auto until = std::chrono::steady_clock::now() +
+                       absl::ToChronoNanoseconds(std::min(pause, kLongest));
     while (!stopping && !woken) {
       if (changed.wait_until(mutex, until) == std::cv_status::timeout) break;
     }
