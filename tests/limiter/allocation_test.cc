@@ -1,5 +1,5 @@
 // In a binary of its own, because it replaces operator new.
-#include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -16,10 +16,13 @@ namespace {
 TEST(AllocationCounter, CountsThisThreadsAllocations) {
   const uint64_t before = AllocationsOfThisThread();
 
-  const auto one = std::make_unique<int>(1);
-  const std::vector<int> another(100);
+  // Calls, which a compiler must keep, where it may drop a new-expression.
+  void* const one = ::operator new(1);
+  void* const another = ::operator new[](100);
 
   EXPECT_EQ(AllocationsOfThisThread() - before, 2u);
+  ::operator delete(one);
+  ::operator delete[](another);
 }
 
 // Decides `times` times; the allocations per decision must be none.
