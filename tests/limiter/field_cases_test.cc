@@ -70,7 +70,9 @@ TEST(FieldCase3, NinetyNineOfAHundredPassAtAlmostTheRate) {
       const bool passed = bucket.At(time).allowed();
       if (peeking) bucket.At(time, 0);
       allowed += passed ? 1 : 0;
-      if (k == 1) EXPECT_FALSE(passed);
+      if (k == 1) {
+        EXPECT_FALSE(passed);
+      }
     }
     EXPECT_EQ(allowed, 99) << (peeking ? "with peeks" : "without peeks");
   }
