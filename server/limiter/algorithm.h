@@ -32,21 +32,35 @@ struct BucketState {
   }
 };
 
-// What one bucket says of one cost.
+// What is asked of one bucket.
+struct Ask {
+  uint64_t cost = 1;      // tokens; 1 or more
+  uint64_t reserved = 0;  // tokens that must be left for others afterwards
+  // Names what is taken, so that it can be given back by name. Unique in the
+  // process; only `concurrency` looks at it.
+  uint64_t ticket = 0;
+};
+
+// What one bucket says of an Ask.
 struct Verdict {
   bool allowed = false;
-  // Until the same cost would be allowed, exact to the nanosecond; 0 if it is.
+  // Until the same would be allowed, exact to the nanosecond; 0 if it is.
   int64_t retry_after_ns = 0;
   // Until the bucket is full, if nobody takes from it.
   int64_t reset_after_ns = 0;
+  // How long what is allowed has to wait before it goes ahead.
+  int64_t delay_ns = 0;
   // Whole tokens left, after a take that was allowed.
   uint64_t remaining = 0;
+  // The instant that this holds for: `now_ns`, or the bucket's own time if that
+  // is later. What Refund wants to know of a take.
+  int64_t at_ns = 0;
 };
 
-// Stateless arithmetic over a BucketState: it knows no clock, key, lock or
-// store. All of it is exact in integers, and rounding never favours admission.
-// `now_ns` may go backwards: that adds nothing and removes nothing. To add an
-// algorithm, write one file and name it in algorithms.cc. Thread-safe.
+// Arithmetic over a BucketState: it knows no clock, key, lock or store. All of
+// it is exact in integers, and rounding never favours admission. `now_ns` may
+// go backwards: that adds nothing and removes nothing. To add an algorithm,
+// write one file and name it in algorithms.cc. Stateless; thread-safe.
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
@@ -57,21 +71,24 @@ class Algorithm {
   // OK, or INVALID_ARGUMENT saying why this algorithm cannot keep `limit`.
   [[nodiscard]] virtual absl::Status Validate(const Limit& limit) const = 0;
 
-  // The most that can ever pass at once. A cost above it is impossible.
+  // The most that one Ask can ever get. A cost above it, less what is reserved,
+  // is impossible.
   [[nodiscard]] virtual uint64_t Capacity(const Limit& limit) const = 0;
 
-  // Takes `cost` (1 to Capacity) if it is there; a refusal changes nothing.
-  virtual Verdict Take(BucketState& state, const Limit& limit, uint64_t cost,
+  // Takes `ask.cost` if it is there; a refusal changes nothing that a later
+  // decision could see.
+  virtual Verdict Take(BucketState& state, const Limit& limit, const Ask& ask,
                        int64_t now_ns) const = 0;
 
   // What Take would answer, with `remaining` as it stands.
   [[nodiscard]] virtual Verdict Peek(const BucketState& state,
-                                     const Limit& limit, uint64_t cost,
+                                     const Limit& limit, const Ask& ask,
                                      int64_t now_ns) const = 0;
 
-  // Gives back `cost` of an earlier Take, never above the capacity.
-  virtual void Refund(BucketState& state, const Limit& limit, uint64_t cost,
-                      int64_t now_ns) const = 0;
+  // Gives back what `ask` took at `taken_at_ns`, never above the capacity. What
+  // a window has forgotten since is not given back twice.
+  virtual void Refund(BucketState& state, const Limit& limit, const Ask& ask,
+                      int64_t taken_at_ns, int64_t now_ns) const = 0;
 
   // Whether an untouched bucket would decide the same from now on.
   [[nodiscard]] virtual bool IsForgettable(const BucketState& state,
@@ -82,6 +99,19 @@ class Algorithm {
   // `now_ns` stays spent, at most the new capacity.
   virtual void Rescale(BucketState& state, const Limit& from, const Limit& to,
                        int64_t now_ns) const = 0;
+
+  // Whether what is taken is given back by its ticket.
+  [[nodiscard]] virtual bool TakesByTicket() const { return false; }
+
+  // Whether the state owns memory beyond its 24 bytes. Such a state must be
+  // trimmed before it is dropped, and Rescale leaves that memory alone.
+  [[nodiscard]] virtual bool OwnsMemory() const { return false; }
+
+  // Frees the memory that no decision from `now_ns` on needs.
+  virtual void Trim(BucketState& state, const Limit& limit,
+                    int64_t now_ns) const {
+    (void)state, (void)limit, (void)now_ns;
+  }
 
  protected:
   Algorithm() = default;

@@ -1,13 +1,21 @@
 #include <array>
 
 #include "server/limiter/algorithm.h"
+#include "server/limiter/concurrency.h"
+#include "server/limiter/fixed_window.h"
+#include "server/limiter/leaky_bucket.h"
+#include "server/limiter/sliding_log.h"
+#include "server/limiter/sliding_window.h"
 #include "server/limiter/token_bucket.h"
 
 namespace tollgate {
 namespace {
 
 // Every algorithm there is. A new one is added here and nowhere else.
-std::array<const Algorithm*, 1> All() { return {&TokenBucket()}; }
+std::array<const Algorithm*, 6> All() {
+  return {&TokenBucket(), &FixedWindow(), &SlidingWindow(),
+          &SlidingLog(),  &LeakyBucket(), &Concurrency()};
+}
 
 }  // namespace
 

@@ -62,10 +62,11 @@ class BucketTable {
   // The same, or nothing if there is none.
   std::optional<LockedBucket> Find(const Fingerprint& fingerprint);
 
-  // Whether a bucket with that state under that limit may be forgotten. Called
+  // Whether a bucket with that state under that limit may be forgotten; it may
+  // free memory that the state owns. Called
   // under the bucket's lock and the stripe's mutex, so it must only compute.
   using Forgettable =
-      absl::FunctionRef<bool(const BucketState& state, uint32_t limit_id)>;
+      absl::FunctionRef<bool(BucketState& state, uint32_t limit_id)>;
 
   // Looks at `max_buckets` buckets, or all if there are fewer, going on where
   // the last call stopped, and removes the forgettable ones, as of

@@ -5,6 +5,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
+#include "server/base/keyed_hash.h"
 #include "server/limiter/limit.h"
 #include "server/limiter/registry.h"
 
@@ -26,9 +27,17 @@ struct RuleStatus {
   Limit limit;
   Outcome outcome = Outcome::kAllowed;  // what this rule alone would answer
   bool shadow = false;                  // reported, not enforced
+  bool unlimited = false;               // an allow-list; it has no limit
   uint64_t remaining = 0;               // whole tokens, after this decision
   int64_t retry_after_ns = 0;           // 0 unless this rule refuses
   int64_t reset_after_ns = 0;           // until the bucket is full
+  int64_t delay_ns = 0;                 // leaky_bucket: wait before going ahead
+};
+
+// Slots that a request holds under one rule, for Limiter::Release.
+struct HeldSlots {
+  Fingerprint fingerprint;
+  uint64_t ticket = 0;
 };
 
 // The answer to a Request. A plain value.
@@ -37,6 +46,11 @@ struct Decision {
   // With kRefused: the longest wait of the rules that refuse, exact to the
   // nanosecond. Waiting that long succeeds if nobody else takes.
   int64_t retry_after_ns = 0;
+  // With kAllowed: how long to wait before going ahead, the longest of the
+  // rules' delays.
+  int64_t delay_ns = 0;
+  // The instant of the decision, as the limiter's clock had it.
+  int64_t decided_at_ns = 0;
   // The request's domain, or null if no rule names it.
   const DomainId* domain = nullptr;
   // Whether the request was a peek (cost 0).
@@ -44,6 +58,10 @@ struct Decision {
   // One for each bucket that applies, in the order of the rules. None means
   // that no rule applied, which allows.
   absl::InlinedVector<RuleStatus, 4> statuses;
+  // What must be released when an allowed request is done.
+  absl::InlinedVector<HeldSlots, 1> slots;
+  // Values that a rule wanted as an IP address and that were none.
+  uint32_t bad_addresses = 0;
 
   [[nodiscard]] bool allowed() const { return outcome == Outcome::kAllowed; }
 };

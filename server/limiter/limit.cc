@@ -55,6 +55,18 @@ absl::StatusOr<Limit> Limit::Create(uint64_t tokens, absl::Duration period,
   return limit;
 }
 
+absl::StatusOr<Limit> Limit::WithHold(absl::Duration hold) const {
+  if (hold < absl::ZeroDuration() || hold > kMaxPeriod ||
+      hold != absl::Nanoseconds(absl::ToInt64Nanoseconds(hold))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("got ", absl::FormatDuration(hold),
+                     ", want whole nanoseconds, 0 to 3650 days"));
+  }
+  Limit limit = *this;
+  limit.hold_ns_ = absl::ToInt64Nanoseconds(hold);
+  return limit;
+}
+
 std::string Limit::ToString() const {
   std::string text = absl::StrCat(
       tokens_, "/", absl::FormatDuration(absl::Nanoseconds(period_ns_)));

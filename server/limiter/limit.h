@@ -38,9 +38,15 @@ class Limit {
     return Create(tokens, period, tokens);
   }
 
+  // The same limit with a hold: how long an algorithm may put off what it does
+  // not let pass at once. For leaky_bucket the longest delay, for a penalty the
+  // block. INVALID_ARGUMENT unless it is 0 to 3650 days in whole nanoseconds.
+  [[nodiscard]] absl::StatusOr<Limit> WithHold(absl::Duration hold) const;
+
   [[nodiscard]] uint32_t tokens() const { return tokens_; }
   [[nodiscard]] uint32_t burst() const { return burst_; }
   [[nodiscard]] int64_t period_ns() const { return period_ns_; }
+  [[nodiscard]] int64_t hold_ns() const { return hold_ns_; }
 
   // The time in which one token refills: period / tokens.
   [[nodiscard]] ExactDuration token_time() const { return token_time_; }
@@ -52,13 +58,14 @@ class Limit {
 
   friend bool operator==(const Limit& a, const Limit& b) {
     return a.tokens_ == b.tokens_ && a.burst_ == b.burst_ &&
-           a.period_ns_ == b.period_ns_;
+           a.period_ns_ == b.period_ns_ && a.hold_ns_ == b.hold_ns_;
   }
 
  private:
   uint32_t tokens_ = 1;
   uint32_t burst_ = 1;
   int64_t period_ns_ = 1'000'000'000;
+  int64_t hold_ns_ = 0;
   // Derived once, so that a decision need not divide.
   ExactDuration token_time_{1'000'000'000, 0};
   ExactDuration fill_time_{1'000'000'000, 0};

@@ -1,174 +1,38 @@
 #include "server/limiter/limiter.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
-#include <optional>
-#include <tuple>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
-#include "absl/strings/string_view.h"
+#include "server/limiter/buckets.h"
+#include "server/limiter/charge.h"
+#include "server/limiter/penalty.h"
 
 namespace tollgate {
 namespace {
 
-// One bucket that a request selects.
-struct Charge {
-  const BoundRule* rule = nullptr;
-  uint32_t position = 0;  // of the rule in its domain
-  uint32_t slot = 0;      // of the limit in its rule
-  Fingerprint fingerprint;
-  uint64_t cost = 0;
-  bool impossible = false;  // the cost is above the bucket's capacity
-  bool taken = false;
-
-  [[nodiscard]] const Limit& limit() const { return rule->rule.limits[slot]; }
-  [[nodiscard]] uint32_t limit_id() const { return rule->limit_ids[slot]; }
-  [[nodiscard]] const Algorithm& algorithm() const {
-    return *rule->rule.algorithm;
-  }
-  [[nodiscard]] bool shadow() const { return rule->rule.mode == Mode::kShadow; }
-};
-
-using Charges = absl::InlinedVector<Charge, 4>;
-
-// Adds a charge for each limit of `rule`, unless another descriptor already
-// selected the same buckets.
-void AddCharges(const BoundRule& rule, uint32_t position, uint64_t cost,
-                absl::string_view key, Charges& charges) {
-  const Fingerprint base = KeyedHash(rule.hash_key, key);
-  for (const Charge& charge : charges) {
-    if (charge.rule == &rule && charge.fingerprint == base) return;
-  }
-  for (uint32_t slot = 0; slot < rule.limit_ids.size(); ++slot) {
-    // Filled in place: a copy would stall on its own fresh stores.
-    Charge& charge = charges.emplace_back();
-    charge.rule = &rule;
-    charge.position = position;
-    charge.slot = slot;
-    charge.fingerprint = Fingerprint{base.hi, base.lo + slot};
-    charge.cost = cost * rule.rule.cost;  // both below 2^32
-    charge.impossible =
-        charge.cost > rule.rule.algorithm->Capacity(charge.limit());
-  }
-}
-
-// Every bucket that the request selects, in the order of the rules.
-Charges Select(const Request& request, const DomainRules& domain) {
-  Charges charges;
-  const uint64_t cost = std::max<uint64_t>(request.cost, 1);
-  MatchIndex::Positions positions;
-  MatchIndex::Scratch scratch;
-  for (const Descriptor& descriptor : request.descriptors) {
-    const ResolvedDescriptor resolved = domain.index.Resolve(descriptor);
-    positions.clear();
-    domain.index.Match(resolved, positions);
-    for (const uint32_t position : positions) {
-      AddCharges(domain.rules[position], position, cost,
-                 domain.index.KeyOf(position, resolved, scratch), charges);
-    }
-  }
-  if (request.descriptors.size() > 1) {
-    std::sort(charges.begin(), charges.end(),
-              [](const Charge& a, const Charge& b) {
-                return std::tie(a.position, a.fingerprint.hi, a.slot) <
-                       std::tie(b.position, b.fingerprint.hi, b.slot);
-              });
-  }
-  return charges;
-}
-
-// Carries `state`, kept under the limit `from`, through the reloads since, each
-// at its own moment, until the limit is `to_id` or in force. Returns the limit
-// that it is kept under then.
-const LimitVersion& CarryOver(const Registry& registry,
-                              const LimitVersion& from, uint32_t to_id,
-                              BucketState& state) {
-  const LimitVersion* at = &from;
-  const LimitVersion* const target = &registry.Version(to_id);
-  while (at != target) {
-    const uint32_t successor = at->successor.load(std::memory_order_acquire);
-    if (successor == 0) break;
-    const LimitVersion& next = registry.Version(successor);
-    next.algorithm->Rescale(state, at->limit, next.limit, at->replaced_at_ns);
-    at = &next;
-  }
-  return *at;
-}
-
-// The buckets of one request, one lock at a time.
-class Buckets {
- public:
-  Buckets(BucketTable& table, const Registry& registry, int64_t now_ns)
-      : table_(table), registry_(registry), now_ns_(now_ns) {}
-
-  Verdict Take(const Charge& charge) {
-    const LockedBucket bucket = table_.FindOrCreate(charge.fingerprint);
-    BringUpToDate(bucket.state(), bucket.limit_id(), charge);
-    return charge.algorithm().Take(bucket.state(), charge.limit(), charge.cost,
-                                   std::max(now_ns_, bucket.not_before_ns()));
-  }
-
-  // Creates no state and changes none. An impossible cost is looked up as 1.
-  Verdict Peek(const Charge& charge) {
-    BucketState state;
-    if (const auto bucket = table_.Find(charge.fingerprint)) {
-      state = bucket->state();
-      uint32_t limit_id = bucket->limit_id();
-      BringUpToDate(state, limit_id, charge);
-    }
-    return charge.algorithm().Peek(
-        state, charge.limit(), charge.impossible ? 1 : charge.cost, now_ns_);
-  }
-
-  void Refund(const Charge& charge) {
-    const auto bucket = table_.Find(charge.fingerprint);
-    if (!bucket.has_value()) return;  // forgotten: it is full already
-    BringUpToDate(bucket->state(), bucket->limit_id(), charge);
-    charge.algorithm().Refund(bucket->state(), charge.limit(), charge.cost,
-                              now_ns_);
-  }
-
- private:
-  void BringUpToDate(BucketState& state, uint32_t& limit_id,
-                     const Charge& charge) {
-    const uint32_t wanted = charge.limit_id();
-    if (limit_id == wanted) return;
-    if (limit_id != 0) {
-      const LimitVersion& now_under =
-          CarryOver(registry_, registry_.Version(limit_id), wanted, state);
-      if (now_under.limit != charge.limit()) {
-        charge.algorithm().Rescale(state, now_under.limit, charge.limit(),
-                                   now_ns_);
-      }
-    }
-    limit_id = wanted;
-  }
-
-  BucketTable& table_;
-  const Registry& registry_;
-  const int64_t now_ns_;
-};
-
 void FillStatus(const Charge& charge, const Verdict& verdict,
                 RuleStatus& status) {
   status.rule = charge.rule->id;
-  status.limit = charge.limit();
-  status.shadow = charge.shadow();
+  status.limit = charge.limit->limit;
+  status.shadow = charge.shadow;
   status.remaining = verdict.remaining;
   status.reset_after_ns = verdict.reset_after_ns;
   status.retry_after_ns = 0;
+  status.delay_ns = 0;
   if (charge.impossible) {
     status.outcome = Outcome::kImpossible;
   } else if (verdict.allowed) {
     status.outcome = Outcome::kAllowed;
+    status.delay_ns = verdict.delay_ns;
   } else {
     status.outcome = Outcome::kRefused;
     status.retry_after_ns = verdict.retry_after_ns;
   }
 }
 
-// Lets a refusal of an enforced rule count for the whole request.
+// Lets what an enforced rule says count for the whole request.
 void Count(const RuleStatus& status, Decision& decision) {
   if (status.shadow || status.outcome == Outcome::kAllowed) return;
   if (status.outcome == Outcome::kImpossible) {
@@ -181,35 +45,117 @@ void Count(const RuleStatus& status, Decision& decision) {
   }
 }
 
-void GiveBack(Buckets& buckets, Charges& charges, Decision& decision) {
-  for (size_t i = decision.statuses.size(); i-- > 0;) {
-    if (!charges[i].taken) continue;
-    buckets.Refund(charges[i]);
-    charges[i].taken = false;
-    FillStatus(charges[i], buckets.Peek(charges[i]), decision.statuses[i]);
-    Count(decision.statuses[i], decision);
+// Settles the charges of one request: takes, gives back, looks on.
+class Settlement {
+ public:
+  Settlement(Buckets& buckets, Selection& selection, Decision& decision)
+      : buckets_(buckets),
+        charges_(selection.charges),
+        decision_(decision),
+        taking_(!decision.peek && std::none_of(charges_.begin(), charges_.end(),
+                                               [](const Charge& charge) {
+                                                 return charge.impossible &&
+                                                        !charge.shadow;
+                                               })) {}
+
+  void Run() {
+    for (Charge& charge : charges_) {
+      const Verdict verdict = Ask(charge);
+      RuleStatus& status = decision_.statuses.emplace_back();
+      FillStatus(charge, verdict, status);
+      Count(status, decision_);
+      if (taking_ && !decision_.allowed()) {
+        taking_ = false;
+        GiveBack();
+      }
+    }
+    if (decision_.allowed()) {
+      Conclude();
+    }
+    if (!decision_.peek) Punish();
+  }
+
+ private:
+  Verdict Ask(Charge& charge) {
+    if (charge.rule->rule.penalty.has_value() && !charge.impossible) {
+      const Verdict gate = buckets_.Peek(PenaltyCharge(charge), Penalty());
+      charge.blocked = !gate.allowed;
+      if (charge.blocked) return gate;
+    }
+    if (!taking_ || charge.impossible) {
+      return buckets_.Peek(charge, charge.algorithm());
+    }
+    const Verdict verdict = buckets_.Take(charge, charge.algorithm());
+    charge.taken = verdict.allowed;
+    charge.taken_at_ns = verdict.at_ns;
+    return verdict;
+  }
+
+  void GiveBack() {
+    for (size_t i = decision_.statuses.size(); i-- > 0;) {
+      Charge& charge = charges_[i];
+      if (!charge.taken) continue;
+      buckets_.Refund(charge, charge.taken_at_ns);
+      charge.taken = false;
+      FillStatus(charge, buckets_.Peek(charge, charge.algorithm()),
+                 decision_.statuses[i]);
+      Count(decision_.statuses[i], decision_);
+    }
+  }
+
+  void Conclude() {
+    for (size_t i = 0; i < charges_.size(); ++i) {
+      const Charge& charge = charges_[i];
+      if (!charge.shadow) {
+        decision_.delay_ns =
+            std::max(decision_.delay_ns, decision_.statuses[i].delay_ns);
+      }
+      if (charge.taken && charge.algorithm().TakesByTicket()) {
+        decision_.slots.push_back({charge.fingerprint, charge.ask.ticket});
+      }
+    }
+  }
+
+  // Counts a refusal against each key that was refused, once.
+  void Punish() {
+    for (size_t i = 0; i < charges_.size(); ++i) {
+      const Charge& charge = charges_[i];
+      RuleStatus& status = decision_.statuses[i];
+      if (!charge.rule->rule.penalty.has_value() || charge.blocked ||
+          status.outcome != Outcome::kRefused) {
+        continue;
+      }
+      const bool counted =
+          i > 0 && charges_[i - 1].rule == charge.rule &&
+          charges_[i - 1].fingerprint.hi == charge.fingerprint.hi &&
+          decision_.statuses[i - 1].outcome == Outcome::kRefused;
+      const Charge penalty = PenaltyCharge(charge);
+      const Verdict verdict = counted ? buckets_.Peek(penalty, Penalty())
+                                      : buckets_.Take(penalty, Penalty());
+      if (verdict.allowed) continue;
+      status.retry_after_ns =
+          std::max(status.retry_after_ns, verdict.retry_after_ns);
+      Count(status, decision_);
+    }
+  }
+
+  Buckets& buckets_;
+  absl::InlinedVector<Charge, 4>& charges_;
+  Decision& decision_;
+  bool taking_;
+};
+
+void AddUnlimited(const Selection& selection, Decision& decision) {
+  for (const BoundRule* rule : selection.unlimited) {
+    RuleStatus& status = decision.statuses.emplace_back();
+    status.rule = rule->id;
+    status.unlimited = true;
+    status.shadow = rule->rule.mode == Mode::kShadow;
   }
 }
 
-void Settle(Buckets& buckets, Charges& charges, Decision& decision) {
-  const bool impossible =
-      std::any_of(charges.begin(), charges.end(), [](const Charge& charge) {
-        return charge.impossible && !charge.shadow();
-      });
-  bool taking = !decision.peek && !impossible;
-  for (Charge& charge : charges) {
-    const bool take = taking && !charge.impossible;
-    const Verdict verdict = take ? buckets.Take(charge) : buckets.Peek(charge);
-    charge.taken = take && verdict.allowed;
-    RuleStatus& status = decision.statuses.emplace_back();
-    FillStatus(charge, verdict, status);
-    Count(status, decision);
-    if (taking && !decision.allowed()) {
-      taking = false;
-      GiveBack(buckets, charges, decision);
-    }
-  }
-}
+// Some unguessable start for names that must be unique.
+uint64_t RandomNumber() { return KeyedHash(RandomHashKey(), "ticket").lo; }
 
 }  // namespace
 
@@ -217,7 +163,18 @@ Limiter::Limiter(const Clock& clock, LimiterOptions options)
     : clock_(clock),
       options_(options),
       table_(options.stripes),
-      rules_(std::make_shared<const RuleSet>()) {}
+      rules_(std::make_shared<const RuleSet>()),
+      next_ticket_(RandomNumber()) {}
+
+Limiter::~Limiter() {
+  // States that own memory give it back.
+  table_.Sweep(table_.size(), 0, [&](BucketState& state, uint32_t limit_id) {
+    const LimitVersion& under = registry_.Version(limit_id);
+    under.algorithm->Trim(state, under.limit,
+                          std::numeric_limits<int64_t>::max());
+    return false;
+  });
+}
 
 absl::Status Limiter::SetRules(RuleSet rules) {
   MutexLock lock(set_rules_mutex_);
@@ -234,26 +191,85 @@ Decision Limiter::Decide(const Request& request) {
   const int64_t now_ns = clock_.NowNs();
   Decision decision;
   decision.peek = request.cost == 0;
+  decision.decided_at_ns = now_ns;
   const DomainRules* domain = rules.FindDomain(request.domain);
   if (domain != nullptr) decision.domain = domain->id;
   if (now_ns > request.deadline_ns) {
     decision.outcome = Outcome::kExpired;
   } else if (domain != nullptr) {
-    Charges charges = Select(request, *domain);
+    const uint64_t ticket =
+        domain->has_tickets
+            ? next_ticket_.fetch_add(1, std::memory_order_relaxed)
+            : 0;
+    Selection selection = Select(request, *domain, ticket);
+    decision.bad_addresses = selection.bad_addresses;
     Buckets buckets(table_, registry_, now_ns);
-    Settle(buckets, charges, decision);
+    Settlement(buckets, selection, decision).Run();
+    AddUnlimited(selection, decision);
   }
   if (options_.observer != nullptr) options_.observer->OnDecision(decision);
   return decision;
 }
 
+Decision Limiter::Refund(const Request& request, int64_t taken_at_ns) {
+  const RuleSet& rules = rules_.Get();
+  Decision decision;
+  decision.peek = true;
+  decision.decided_at_ns = clock_.NowNs();
+  const DomainRules* domain = rules.FindDomain(request.domain);
+  if (domain == nullptr) return decision;
+  decision.domain = domain->id;
+  Selection selection = Select(request, *domain, /*ticket=*/0);
+  Buckets buckets(table_, registry_, decision.decided_at_ns);
+  for (const Charge& charge : selection.charges) {
+    if (!charge.impossible && !charge.algorithm().TakesByTicket()) {
+      buckets.Refund(charge, taken_at_ns);
+    }
+    FillStatus(charge, buckets.Peek(charge, charge.algorithm()),
+               decision.statuses.emplace_back());
+  }
+  return decision;
+}
+
+bool Limiter::Release(const HeldSlots& slots) {
+  const auto bucket = table_.Find(slots.fingerprint);
+  if (!bucket.has_value()) return false;
+  const LimitVersion& under = registry_.Version(bucket->limit_id());
+  if (!under.algorithm->TakesByTicket()) return false;
+  const int64_t now_ns = clock_.NowNs();
+  under.algorithm->Refund(bucket->state(), under.limit, Ask{1, 0, slots.ticket},
+                          now_ns, now_ns);
+  return true;
+}
+
+size_t Limiter::Reset(const Request& request, absl::string_view rule) {
+  const DomainRules* domain = rules_.Get().FindDomain(request.domain);
+  if (domain == nullptr) return 0;
+  const Selection selection = Select(request, *domain, /*ticket=*/0);
+  Buckets buckets(table_, registry_, clock_.NowNs());
+  size_t count = 0;
+  for (const Charge& charge : selection.charges) {
+    if (!rule.empty() && charge.rule->rule.name != rule) continue;
+    if (buckets.Reset(charge)) ++count;
+    if (charge.rule->rule.penalty.has_value()) {
+      buckets.Reset(PenaltyCharge(charge));
+    }
+  }
+  return count;
+}
+
 size_t Limiter::Sweep(size_t max_buckets) {
   const int64_t now_ns = clock_.NowNs();
   return table_.Sweep(
-      max_buckets, now_ns, [&](BucketState state, uint32_t limit_id) {
+      max_buckets, now_ns, [&](BucketState& state, uint32_t limit_id) {
+        BucketState carried = state;
         const LimitVersion& under = CarryOver(
-            registry_, registry_.Version(limit_id), /*to_id=*/0, state);
-        return under.algorithm->IsForgettable(state, under.limit, now_ns);
+            registry_, registry_.Version(limit_id), /*to_id=*/0, carried);
+        if (under.algorithm->OwnsMemory()) {
+          under.algorithm->Trim(state, under.limit, now_ns);
+          carried = state;
+        }
+        return under.algorithm->IsForgettable(carried, under.limit, now_ns);
       });
 }
 

@@ -1,6 +1,7 @@
 #ifndef TOLLGATE_SERVER_LIMITER_LIMITER_H_
 #define TOLLGATE_SERVER_LIMITER_LIMITER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,7 @@ class Limiter {
  public:
   // `clock` must outlive the limiter. Starts with no rules: all is allowed.
   explicit Limiter(const Clock& clock, LimiterOptions options = {});
+  ~Limiter();
   Limiter(const Limiter&) = delete;
   Limiter& operator=(const Limiter&) = delete;
 
@@ -48,6 +50,20 @@ class Limiter {
   // Decides one request, which must satisfy ValidateRequest. Reads the clock
   // once. Allocates nothing where all buckets exist and at most 4 apply.
   Decision Decide(const Request& request);
+
+  // Gives back what `request`, allowed at `taken_at_ns`, took from buckets that
+  // can have it back: never above their capacity, and nothing that a window has
+  // forgotten since. Returns the buckets as they are then. For the caller who
+  // learns that the cost was lower than the estimate; slots are for Release.
+  Decision Refund(const Request& request, int64_t taken_at_ns);
+
+  // Frees the slots that a decision held. Slots that have expired or were
+  // released before are no error. Returns whether there is such a bucket still.
+  bool Release(const HeldSlots& slots);
+
+  // Makes every bucket that `request` selects full again; of one rule alone if
+  // `rule` is not empty. Returns how many there were.
+  size_t Reset(const Request& request, absl::string_view rule);
 
   // Forgets buckets that are full again, looking at about `max_buckets` of them
   // and going on where the last call stopped. Returns how many it forgot.
@@ -70,6 +86,7 @@ class Limiter {
   BucketTable table_;
   Mutex set_rules_mutex_;  // one SetRules at a time
   Snapshot<RuleSet> rules_;
+  std::atomic<uint64_t> next_ticket_;  // unique names, in no order
 };
 
 }  // namespace tollgate

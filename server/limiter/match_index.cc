@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <numeric>
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "server/limiter/address.h"
 
 namespace tollgate {
 namespace {
@@ -25,27 +24,10 @@ void AppendLength(size_t length, MatchIndex::Scratch& out) {
 }  // namespace
 
 MatchIndex::MatchIndex(absl::Span<const Rule* const> rules) {
-  std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, uint32_t>
-      shape_of_keys;
+  std::map<ShapeKey, uint32_t> shapes;
   for (uint32_t position = 0; position < rules.size(); ++position) {
     rules_.push_back(Compile(*rules[position]));
-    const IndexedRule& rule = rules_.back();
-    Shape shape;
-    uint64_t hash = 0;
-    for (const Value& value : rule.match) {
-      shape.match_keys.push_back(value.key);
-      hash = CombineHash(hash, value.text);
-    }
-    for (const auto& alternatives : rule.key_parts) {
-      if (alternatives.size() == 1) shape.other_keys.push_back(alternatives[0]);
-    }
-    std::sort(shape.other_keys.begin(), shape.other_keys.end());
-    const auto [it, is_new] = shape_of_keys.try_emplace(
-        {shape.match_keys, shape.other_keys}, shapes_.size());
-    const bool hashed = !shape.match_keys.empty();
-    if (is_new) shapes_.push_back(std::move(shape));
-    Shape& of_rule = shapes_[it->second];
-    (hashed ? of_rule.by_values[hash] : of_rule.any_values).push_back(position);
+    Add(position, shapes);
   }
   ChoosePivots();
 }
@@ -53,41 +35,84 @@ MatchIndex::MatchIndex(absl::Span<const Rule* const> rules) {
 MatchIndex::IndexedRule MatchIndex::Compile(const Rule& rule) {
   IndexedRule compiled;
   for (const Condition& condition : rule.match) {
-    compiled.match.push_back({keys_.Add(condition.key), condition.value});
+    compiled.match.push_back({keys_.Add(condition.key), condition.any_of});
   }
   std::sort(compiled.match.begin(), compiled.match.end(),
-            [](const Value& a, const Value& b) { return a.key < b.key; });
+            [](const auto& a, const auto& b) { return a.key < b.key; });
+  compiled.shape_decides = rule.match.empty();
   for (const KeyPart& part : rule.key) {
     auto& alternatives = compiled.key_parts.emplace_back();
-    for (const std::string& name : part.alternatives) {
-      alternatives.push_back(keys_.Add(name));
+    for (const KeySource& source : part.alternatives) {
+      alternatives.push_back({keys_.Add(source.entry), source.prefix});
+      if (source.prefix.has_value()) compiled.shape_decides = false;
     }
+    if (alternatives.size() > 1) compiled.shape_decides = false;
   }
-  compiled.shape_decides =
-      rule.match.empty() &&
-      std::all_of(rule.key.begin(), rule.key.end(), [](const KeyPart& part) {
-        return part.alternatives.size() == 1;
-      });
+  if (rule.tier.has_value()) keys_.Add(rule.tier->entry);
+  if (rule.reserve.has_value()) keys_.Add(rule.reserve->entry);
   return compiled;
 }
 
+MatchIndex::Shape& MatchIndex::ShapeOf(ShapeKey key,
+                                       std::map<ShapeKey, uint32_t>& shapes) {
+  const auto [it, is_new] =
+      shapes.try_emplace(std::move(key), static_cast<uint32_t>(shapes_.size()));
+  if (is_new) shapes_.emplace_back().key = it->first;
+  return shapes_[it->second];
+}
+
+// Enters the rule once for each way to choose one value of each condition.
+void MatchIndex::Add(uint32_t position, std::map<ShapeKey, uint32_t>& shapes) {
+  const IndexedRule& rule = rules_[position];
+  std::vector<uint32_t> other_keys;
+  for (const auto& alternatives : rule.key_parts) {
+    if (alternatives.size() == 1) other_keys.push_back(alternatives[0].key);
+  }
+  std::sort(other_keys.begin(), other_keys.end());
+  if (rule.match.empty()) {
+    ShapeOf({{}, std::move(other_keys)}, shapes).any_values.push_back(position);
+    return;
+  }
+  std::vector<size_t> chosen(rule.match.size(), 0);
+  while (true) {
+    ShapeKey key{{}, other_keys};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const Pattern& pattern = rule.match[i].any_of[chosen[i]];
+      key.values.push_back({rule.match[i].key,
+                            pattern.is_exact() ? kWhole
+                                               : static_cast<uint32_t>(
+                                                     pattern.prefix().size())});
+      hash = CombineHash(hash, pattern.prefix());
+    }
+    ShapeOf(std::move(key), shapes).by_values[hash].push_back(position);
+    size_t i = 0;
+    while (i < chosen.size() && ++chosen[i] == rule.match[i].any_of.size()) {
+      chosen[i++] = 0;
+    }
+    if (i == chosen.size()) return;
+  }
+}
+
 void MatchIndex::ChoosePivots() {
+  const auto needed = [](const Shape& shape) {
+    std::vector<uint32_t> keys = shape.key.other_keys;
+    for (const Dimension& value : shape.key.values) keys.push_back(value.key);
+    return keys;
+  };
   std::vector<uint32_t> shapes_with(keys_.size(), 0);
   for (const Shape& shape : shapes_) {
-    for (const uint32_t key : shape.match_keys) ++shapes_with[key];
-    for (const uint32_t key : shape.other_keys) ++shapes_with[key];
+    for (const uint32_t key : needed(shape)) ++shapes_with[key];
   }
   shapes_by_pivot_.resize(keys_.size());
   for (uint32_t i = 0; i < shapes_.size(); ++i) {
-    std::vector<uint32_t> needed = shapes_[i].match_keys;
-    needed.insert(needed.end(), shapes_[i].other_keys.begin(),
-                  shapes_[i].other_keys.end());
-    if (needed.empty()) {
+    const std::vector<uint32_t> keys = needed(shapes_[i]);
+    if (keys.empty()) {
       shapes_for_all_.push_back(i);
       continue;
     }
     const uint32_t pivot = *std::min_element(
-        needed.begin(), needed.end(), [&](uint32_t a, uint32_t b) {
+        keys.begin(), keys.end(), [&](uint32_t a, uint32_t b) {
           return shapes_with[a] < shapes_with[b];
         });
     shapes_by_pivot_[pivot].push_back(i);
@@ -106,30 +131,53 @@ ResolvedDescriptor MatchIndex::Resolve(Descriptor descriptor) const {
   return resolved;
 }
 
+bool MatchIndex::Has(const Source& source,
+                     const ResolvedDescriptor& descriptor) {
+  const absl::string_view* value = descriptor.Find(source.key);
+  if (value == nullptr || !source.prefix.has_value()) return value != nullptr;
+  Network network;
+  if (ParseNetwork(*value, source.prefix->v4, source.prefix->v6, network)) {
+    return true;
+  }
+  ++descriptor.bad_addresses_;
+  return false;
+}
+
 bool MatchIndex::Applies(const IndexedRule& rule,
-                         const ResolvedDescriptor& descriptor) const {
-  for (const Value& value : rule.match) {
-    const absl::string_view* found = descriptor.Find(value.key);
-    if (found == nullptr || *found != value.text) return false;
+                         const ResolvedDescriptor& descriptor) {
+  for (const NumberedCondition& condition : rule.match) {
+    const absl::string_view* value = descriptor.Find(condition.key);
+    if (value == nullptr ||
+        std::none_of(condition.any_of.begin(), condition.any_of.end(),
+                     [&](const Pattern& p) { return p.Matches(*value); })) {
+      return false;
+    }
   }
   return std::all_of(
       rule.key_parts.begin(), rule.key_parts.end(),
-      [&](const std::vector<uint32_t>& alternatives) {
+      [&](const std::vector<Source>& alternatives) {
         return std::any_of(
             alternatives.begin(), alternatives.end(),
-            [&](uint32_t key) { return descriptor.Find(key) != nullptr; });
+            [&](const Source& source) { return Has(source, descriptor); });
       });
 }
 
 bool MatchIndex::Fits(const Shape& shape, const ResolvedDescriptor& descriptor,
                       uint64_t* values_hash) {
-  for (const uint32_t key : shape.match_keys) {
-    const absl::string_view* value = descriptor.Find(key);
+  for (const Dimension& dimension : shape.key.values) {
+    const absl::string_view* value = descriptor.Find(dimension.key);
     if (value == nullptr) return false;
-    *values_hash = CombineHash(*values_hash, *value);
+    if (dimension.prefix_bytes == kWhole) {
+      *values_hash = CombineHash(*values_hash, *value);
+    } else if (value->size() >= dimension.prefix_bytes) {
+      *values_hash =
+          CombineHash(*values_hash, value->substr(0, dimension.prefix_bytes));
+    } else {
+      return false;
+    }
   }
   return std::all_of(
-      shape.other_keys.begin(), shape.other_keys.end(),
+      shape.key.other_keys.begin(), shape.key.other_keys.end(),
       [&](uint32_t key) { return descriptor.Find(key) != nullptr; });
 }
 
@@ -139,7 +187,7 @@ void MatchIndex::MatchShape(const Shape& shape,
   uint64_t hash = 0;
   if (!Fits(shape, descriptor, &hash)) return;
   const std::vector<uint32_t>* candidates = &shape.any_values;
-  if (!shape.match_keys.empty()) {
+  if (!shape.key.values.empty()) {
     const auto it = shape.by_values.find(hash);
     if (it == shape.by_values.end()) return;
     candidates = &it->second;
@@ -165,6 +213,8 @@ void MatchIndex::Match(const ResolvedDescriptor& descriptor,
   }
   if (out.end() - out.begin() > first + 1) {
     std::sort(out.begin() + first, out.end());
+    // Two values of one rule's list may fit.
+    out.erase(std::unique(out.begin() + first, out.end()), out.end());
   }
 }
 
@@ -172,17 +222,27 @@ absl::string_view MatchIndex::KeyOf(uint32_t position,
                                     const ResolvedDescriptor& descriptor,
                                     Scratch& scratch) const {
   const auto& parts = rules_[position].key_parts;
-  if (parts.size() == 1 && parts[0].size() == 1) {
-    return *descriptor.Find(parts[0][0]);
+  if (parts.size() == 1 && parts[0].size() == 1 &&
+      !parts[0][0].prefix.has_value()) {
+    return *descriptor.Find(parts[0][0].key);
   }
   scratch.clear();
+  const auto append = [&](absl::string_view text) {
+    AppendLength(text.size(), scratch);
+    scratch.insert(scratch.end(), text.begin(), text.end());
+  };
   for (const auto& alternatives : parts) {
     for (uint32_t i = 0; i < alternatives.size(); ++i) {
-      const absl::string_view* value = descriptor.Find(alternatives[i]);
+      const absl::string_view* value = descriptor.Find(alternatives[i].key);
       if (value == nullptr) continue;
+      const std::optional<AddressPrefix>& prefix = alternatives[i].prefix;
+      Network network;
+      if (prefix.has_value() &&
+          !ParseNetwork(*value, prefix->v4, prefix->v6, network)) {
+        continue;
+      }
       if (alternatives.size() > 1) scratch.push_back(static_cast<char>(i));
-      AppendLength(value->size(), scratch);
-      scratch.insert(scratch.end(), value->begin(), value->end());
+      append(prefix.has_value() ? network.AsKey() : *value);
       break;
     }
   }

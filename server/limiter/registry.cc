@@ -39,12 +39,14 @@ const RuleId* Registry::Rule(absl::string_view domain, absl::string_view name) {
   return id.get();
 }
 
-absl::StatusOr<uint32_t> Registry::BindLimit(const RuleId& rule, uint32_t slot,
+absl::StatusOr<uint32_t> Registry::BindLimit(const RuleId& rule,
+                                             absl::string_view slot,
                                              const Algorithm& algorithm,
                                              const Limit& limit,
                                              int64_t now_ns) {
   MutexLock lock(mutex_);
-  uint32_t& current = current_[SlotKey{rule.index, slot, &algorithm}];
+  uint32_t& current =
+      current_[SlotKey{rule.index, std::string(slot), &algorithm}];
   if (current != 0 && Version(current).limit == limit) return current;
   if (next_id_ == kChunk * kChunks) {
     return absl::ResourceExhaustedError(absl::StrCat(

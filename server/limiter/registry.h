@@ -55,10 +55,11 @@ class Registry {
   const DomainId* Domain(absl::string_view name);
   const RuleId* Rule(absl::string_view domain, absl::string_view name);
 
-  // The number (1 or more) by which buckets refer to the limit in `slot` of
-  // `rule`. If the slot held another limit until now, that one is replaced at
-  // `now_ns`. RESOURCE_EXHAUSTED after 2^24 limits.
-  absl::StatusOr<uint32_t> BindLimit(const RuleId& rule, uint32_t slot,
+  // The number (1 or more) by which buckets refer to the limit of `rule` at
+  // `slot`, a name unique among the limits of the rule. If the slot held
+  // another limit until now, that one is replaced at `now_ns`.
+  // RESOURCE_EXHAUSTED after 2^24 limits.
+  absl::StatusOr<uint32_t> BindLimit(const RuleId& rule, absl::string_view slot,
                                      const Algorithm& algorithm,
                                      const Limit& limit, int64_t now_ns);
 
@@ -76,7 +77,7 @@ class Registry {
   static constexpr uint32_t kChunks = 4096;
   struct SlotKey {
     uint32_t rule;
-    uint32_t slot;
+    std::string slot;
     const Algorithm* algorithm;
     friend bool operator==(const SlotKey&, const SlotKey&) = default;
     template <typename H>

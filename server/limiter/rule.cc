@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "server/limiter/penalty.h"
 #include "server/limiter/request.h"
 
 namespace tollgate {
@@ -33,73 +34,196 @@ absl::Status CheckName(absl::string_view name) {
   return absl::OkStatus();
 }
 
-absl::Status CheckMatch(const std::vector<Condition>& match) {
-  if (match.size() > kMaxEntries) {
-    return Invalid("match",
-                   absl::StrCat("got ", match.size(), " entries, want at most ",
-                                kMaxEntries));
+absl::Status CheckCount(absl::string_view field, size_t got, size_t min,
+                        size_t max, absl::string_view what) {
+  if (got >= min && got <= max) return absl::OkStatus();
+  return Invalid(
+      field,
+      absl::StrCat("got ", got, " ", what, ", want ",
+                   min == 0 ? "at most " : absl::StrCat(min, " to "), max));
+}
+
+absl::Status CheckCondition(const Condition& condition) {
+  const std::string field = absl::StrCat("match.", condition.key);
+  absl::Status status = CheckText(field, condition.key, 1, kMaxKeyBytes);
+  if (!status.ok()) return status;
+  if (condition.any_of.empty()) {
+    return Invalid(field, "got an empty list, want one value or more");
   }
-  for (size_t i = 0; i < match.size(); ++i) {
-    const std::string field = absl::StrCat("match.", match[i].key);
-    absl::Status status = CheckText(field, match[i].key, 1, kMaxKeyBytes);
+  for (const Pattern& pattern : condition.any_of) {
+    status = CheckText(field, pattern.ToString(), 0, kMaxValueBytes);
     if (!status.ok()) return status;
-    status = CheckText(field, match[i].value, 0, kMaxValueBytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMatch(const std::vector<Condition>& match) {
+  absl::Status status =
+      CheckCount("match", match.size(), 0, kMaxEntries, "entries");
+  if (!status.ok()) return status;
+  size_t combinations = 1;
+  for (size_t i = 0; i < match.size(); ++i) {
+    status = CheckCondition(match[i]);
     if (!status.ok()) return status;
     for (size_t j = 0; j < i; ++j) {
       if (match[j].key == match[i].key) {
-        return Invalid(field, "named twice, want once");
+        return Invalid(absl::StrCat("match.", match[i].key),
+                       "named twice, want once");
       }
     }
+    combinations *= match[i].any_of.size();
+    if (combinations > kMaxPatterns) {
+      return Invalid("match",
+                     absl::StrCat("its lists combine to over ", kMaxPatterns,
+                                  " cases: split the rule"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSource(absl::string_view field, const KeySource& source) {
+  absl::Status status = CheckText(field, source.entry, 1, kMaxKeyBytes);
+  if (!status.ok() || !source.prefix.has_value()) return status;
+  if (source.prefix->v4 < 0 || source.prefix->v4 > 32) {
+    return Invalid(absl::StrCat(field, ".prefix.v4"),
+                   absl::StrCat("got ", source.prefix->v4, ", want 0 to 32"));
+  }
+  if (source.prefix->v6 < 0 || source.prefix->v6 > 128) {
+    return Invalid(absl::StrCat(field, ".prefix.v6"),
+                   absl::StrCat("got ", source.prefix->v6, ", want 0 to 128"));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckKey(const std::vector<KeyPart>& key) {
-  if (key.size() > kMaxEntries) {
-    return Invalid("key", absl::StrCat("got ", key.size(),
-                                       " parts, want at most ", kMaxEntries));
-  }
+  absl::Status status = CheckCount("key", key.size(), 0, kMaxEntries, "parts");
   std::vector<std::string> seen;
-  for (size_t i = 0; i < key.size(); ++i) {
+  for (size_t i = 0; i < key.size() && status.ok(); ++i) {
     const std::string field = absl::StrCat("key[", i, "]");
     const auto& alternatives = key[i].alternatives;
-    if (alternatives.empty() || alternatives.size() > kMaxEntries) {
-      return Invalid(field,
-                     absl::StrCat("got ", alternatives.size(),
-                                  " alternatives, want 1 to ", kMaxEntries));
-    }
-    for (const std::string& name : alternatives) {
-      absl::Status status = CheckText(field, name, 1, kMaxKeyBytes);
+    status =
+        CheckCount(field, alternatives.size(), 1, kMaxEntries, "alternatives");
+    if (!status.ok()) return status;
+    for (const KeySource& source : alternatives) {
+      status = CheckSource(field, source);
       if (!status.ok()) return status;
-      if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
-        return Invalid(field, absl::StrCat("got \"", name,
+      if (std::find(seen.begin(), seen.end(), source.entry) != seen.end()) {
+        return Invalid(field, absl::StrCat("got \"", source.entry,
                                            "\" twice, want each entry once"));
       }
-      seen.push_back(name);
+      seen.push_back(source.entry);
     }
+  }
+  return status;
+}
+
+absl::Status CheckLimits(absl::string_view field, const Algorithm& algorithm,
+                         const std::vector<Limit>& limits) {
+  absl::Status status =
+      CheckCount(field, limits.size(), 1, kMaxLimits, "limits");
+  if (!status.ok()) return status;
+  for (const Limit& limit : limits) {
+    status = algorithm.Validate(limit);
+    if (!status.ok()) return Invalid(field, status.message());
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckLimits(const Rule& rule) {
+absl::Status CheckTier(const Tier& tier, const Algorithm& algorithm) {
+  absl::Status status = CheckText("tier.entry", tier.entry, 1, kMaxKeyBytes);
+  if (status.ok()) {
+    status =
+        CheckCount("tier.limits", tier.limits.size(), 1, kMaxTiers, "tiers");
+  }
+  bool has_fallback = tier.fallback.empty();
+  for (size_t i = 0; i < tier.limits.size() && status.ok(); ++i) {
+    const auto& [name, limits] = tier.limits[i];
+    const std::string field = absl::StrCat("tier.limits.", name);
+    status = CheckText(field, name, 1, kMaxValueBytes);
+    if (status.ok()) status = CheckLimits(field, algorithm, limits);
+    if (status.ok() && limits.size() != tier.limits[0].second.size()) {
+      status =
+          Invalid(field, absl::StrCat("got ", limits.size(), " limits, want ",
+                                      tier.limits[0].second.size(),
+                                      " as in the first tier"));
+    }
+    has_fallback = has_fallback || name == tier.fallback;
+  }
+  if (status.ok() && !has_fallback) {
+    status = Invalid(
+        "tier.default",
+        absl::StrCat("got \"", tier.fallback, "\", want the name of a tier"));
+  }
+  return status;
+}
+
+absl::Status CheckReserve(const Reserve& reserve) {
+  absl::Status status =
+      CheckText("reserve.entry", reserve.entry, 1, kMaxKeyBytes);
+  if (status.ok()) {
+    status = CheckCount("reserve.shares", reserve.shares.size(), 1, kMaxTiers,
+                        "shares");
+  }
+  bool has_fallback = reserve.fallback.empty();
+  for (size_t i = 0; i < reserve.shares.size() && status.ok(); ++i) {
+    const auto& [name, percent] = reserve.shares[i];
+    const std::string field = absl::StrCat("reserve.shares.", name);
+    status = CheckText(field, name, 1, kMaxValueBytes);
+    if (status.ok() && percent > 99) {
+      status =
+          Invalid(field, absl::StrCat("got ", percent, "%, want 0% to 99%"));
+    }
+    has_fallback = has_fallback || name == reserve.fallback;
+  }
+  if (status.ok() && !has_fallback) {
+    status = Invalid("reserve.default",
+                     absl::StrCat("got \"", reserve.fallback,
+                                  "\", want the name of a share"));
+  }
+  return status;
+}
+
+// An allow-list takes nothing, so whatever speaks of taking is a mistake.
+absl::Status CheckUnlimited(const Rule& rule) {
+  if (rule.limits.empty() && !rule.tier.has_value() && rule.key.empty() &&
+      !rule.penalty.has_value() && !rule.reserve.has_value() &&
+      rule.cost == 1) {
+    return absl::OkStatus();
+  }
+  return Invalid("unlimited",
+                 "got a key, limit, tier, cost, penalty or reserve beside it, "
+                 "want none of them");
+}
+
+absl::Status CheckTaking(const Rule& rule) {
+  if (!rule.skips.empty()) {
+    return Invalid("skips", "only a rule with unlimited: true has skips");
+  }
   if (rule.algorithm == nullptr) {
     return Invalid("algorithm",
                    absl::StrCat("unknown, want one of ",
                                 absl::StrJoin(AlgorithmNames(), ", ")));
   }
-  if (rule.limits.empty() || rule.limits.size() > kMaxLimits) {
-    return Invalid("limit", absl::StrCat("got ", rule.limits.size(),
-                                         " limits, want 1 to ", kMaxLimits));
+  absl::Status status;
+  if (!rule.tier.has_value()) {
+    status = CheckLimits("limit", *rule.algorithm, rule.limits);
+  } else if (!rule.limits.empty()) {
+    status = Invalid("limit", "got one beside a tier, want one of the two");
+  } else {
+    status = CheckTier(*rule.tier, *rule.algorithm);
   }
-  for (const Limit& limit : rule.limits) {
-    absl::Status status = rule.algorithm->Validate(limit);
-    if (!status.ok()) return Invalid("limit", status.message());
+  if (status.ok() && (rule.cost < 1 || rule.cost > kMaxCost)) {
+    status = Invalid("cost",
+                     absl::StrCat("got ", rule.cost, ", want 1 to ", kMaxCost));
   }
-  if (rule.cost < 1 || rule.cost > kMaxCost) {
-    return Invalid("cost",
-                   absl::StrCat("got ", rule.cost, ", want 1 to ", kMaxCost));
+  if (status.ok() && rule.penalty.has_value()) {
+    status = Penalty().Validate(rule.penalty->after);
+    if (!status.ok()) status = Invalid("penalty", status.message());
   }
-  return absl::OkStatus();
+  if (status.ok() && rule.reserve.has_value()) {
+    status = CheckReserve(*rule.reserve);
+  }
+  return status;
 }
 
 }  // namespace
@@ -109,7 +233,13 @@ absl::Status ValidateRule(const Rule& rule) {
   if (status.ok()) status = CheckName(rule.name);
   if (status.ok()) status = CheckMatch(rule.match);
   if (status.ok()) status = CheckKey(rule.key);
-  if (status.ok()) status = CheckLimits(rule);
+  if (status.ok() && rule.enforce_percent > 100) {
+    status = Invalid("mode.enforce", absl::StrCat("got ", rule.enforce_percent,
+                                                  "%, want 0% to 100%"));
+  }
+  if (status.ok()) {
+    status = rule.unlimited ? CheckUnlimited(rule) : CheckTaking(rule);
+  }
   return status;
 }
 

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "server/limiter/penalty.h"
 
 namespace tollgate {
 namespace {
@@ -22,17 +24,79 @@ HashKey KeyOfRule(const HashKey& key, const Rule& rule) {
   return DeriveHashKey(key, identity);
 }
 
+// Ties `limits` to the registry, each at a slot named after `set`.
+absl::Status BindLimits(const RuleId& id, const Algorithm& algorithm,
+                        absl::string_view set, const std::vector<Limit>& limits,
+                        Registry& registry, int64_t now_ns,
+                        std::vector<BoundLimit>& bound) {
+  bound.clear();
+  for (size_t i = 0; i < limits.size(); ++i) {
+    absl::StatusOr<uint32_t> number = registry.BindLimit(
+        id, absl::StrCat(i, ":", set), algorithm, limits[i], now_ns);
+    if (!number.ok()) return number.status();
+    bound.push_back({limits[i], *number, algorithm.Capacity(limits[i])});
+  }
+  return absl::OkStatus();
+}
+
 absl::Status BindRule(BoundRule& bound, Registry& registry, const HashKey& key,
                       int64_t now_ns) {
   const Rule& rule = bound.rule;
   bound.id = registry.Rule(rule.domain, rule.name);
+  if (rule.unlimited) return absl::OkStatus();
   bound.hash_key = KeyOfRule(key, rule);
-  bound.limit_ids.clear();
-  for (uint32_t slot = 0; slot < rule.limits.size(); ++slot) {
-    absl::StatusOr<uint32_t> id = registry.BindLimit(
-        *bound.id, slot, *rule.algorithm, rule.limits[slot], now_ns);
-    if (!id.ok()) return id.status();
-    bound.limit_ids.push_back(*id);
+  bound.tiers.clear();
+  absl::Status status;
+  if (!rule.tier.has_value()) {
+    status = BindLimits(*bound.id, *rule.algorithm, "", rule.limits, registry,
+                        now_ns, bound.tiers.emplace_back());
+  } else {
+    for (const auto& [name, limits] : rule.tier->limits) {
+      if (!status.ok()) return status;
+      status = BindLimits(*bound.id, *rule.algorithm, "tier " + name, limits,
+                          registry, now_ns, bound.tiers.emplace_back());
+    }
+  }
+  if (status.ok() && rule.penalty.has_value()) {
+    std::vector<BoundLimit> penalty;
+    status = BindLimits(*bound.id, Penalty(), "penalty", {rule.penalty->after},
+                        registry, now_ns, penalty);
+    if (status.ok()) bound.penalty = penalty[0];
+  }
+  return status;
+}
+
+// Finishes a domain whose rules are all there. `names` has all rules of the
+// file, also those in mode off.
+absl::Status Complete(
+    DomainRules& domain,
+    const absl::flat_hash_set<std::pair<std::string, std::string>>& names) {
+  std::vector<const Rule*> rules;
+  absl::flat_hash_map<absl::string_view, uint32_t> positions;
+  for (const BoundRule& bound : domain.rules) {
+    positions[bound.rule.name] = static_cast<uint32_t>(rules.size());
+    rules.push_back(&bound.rule);
+  }
+  domain.index = MatchIndex(rules);
+  for (BoundRule& bound : domain.rules) {
+    const Rule& rule = bound.rule;
+    if (rule.tier.has_value()) {
+      bound.tier_entry = domain.index.NumberOf(rule.tier->entry);
+    }
+    if (rule.reserve.has_value()) {
+      bound.reserve_entry = domain.index.NumberOf(rule.reserve->entry);
+    }
+    domain.has_tickets = domain.has_tickets ||
+                         (!rule.unlimited && rule.algorithm->TakesByTicket());
+    for (const std::string& name : rule.skips) {
+      if (!names.contains({rule.domain, name})) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "rule \"", rule.name, "\": skips: got \"", name,
+            "\", want the name of a rule in domain \"", rule.domain, "\""));
+      }
+      const auto it = positions.find(name);
+      if (it != positions.end()) bound.skips.push_back(it->second);
+    }
   }
   return absl::OkStatus();
 }
@@ -64,16 +128,12 @@ absl::StatusOr<RuleSet> RuleSet::Create(std::vector<Rule> rules) {
       set.domains_.push_back(std::make_unique<DomainRules>());
       set.domains_.back()->name = rule.domain;
     }
-    set.domains_[number]->rules.push_back(
-        BoundRule{std::move(rule), nullptr, {}, {}});
+    set.domains_[number]->rules.emplace_back().rule = std::move(rule);
     ++set.size_;
   }
   for (const auto& domain : set.domains_) {
-    std::vector<const Rule*> of_domain;
-    for (const BoundRule& bound : domain->rules) {
-      of_domain.push_back(&bound.rule);
-    }
-    domain->index = MatchIndex(of_domain);
+    const absl::Status status = Complete(*domain, names);
+    if (!status.ok()) return status;
   }
   return set;
 }

@@ -16,6 +16,13 @@
 
 namespace tollgate {
 
+// A limit of a rule as its buckets refer to it.
+struct BoundLimit {
+  Limit limit;
+  uint32_t id = 0;        // in the registry
+  uint64_t capacity = 0;  // the most that one take can get
+};
+
 // A rule with what the limiter needs to find its buckets.
 struct BoundRule {
   Rule rule;
@@ -23,7 +30,15 @@ struct BoundRule {
   // Derived from the domain, the name and the algorithm: buckets of different
   // rules never meet, and a rule that keeps all three keeps its buckets.
   HashKey hash_key;
-  std::vector<uint32_t> limit_ids;  // one for each of rule.limits
+  // The rule's limits for each of its tiers; one set where it has no tier.
+  std::vector<std::vector<BoundLimit>> tiers;
+  BoundLimit penalty;  // where it has one
+  // Numbers of entry keys in the domain's index, where the rule has them.
+  uint32_t tier_entry = NameTable::kNone;
+  uint32_t reserve_entry = NameTable::kNone;
+  // Of an unlimited rule: which rules of the domain it takes out, by position;
+  // none means all.
+  std::vector<uint32_t> skips;
 };
 
 // The rules of one domain, in the order they were given.
@@ -31,15 +46,17 @@ struct DomainRules {
   std::string name;
   const DomainId* id = nullptr;
   std::vector<BoundRule> rules;
-  MatchIndex index;  // over `rules`, by position
+  MatchIndex index;          // over `rules`, by position
+  bool has_tickets = false;  // some rule takes by ticket
 };
 
 // All rules in force at one moment. Immutable once bound.
 class RuleSet {
  public:
   // INVALID_ARGUMENT for the first rule that ValidateRule refuses
-  // (`rules[3].name: ...`), a name used twice in a domain, or more than 100,000
-  // rules. Rules in mode off are left out.
+  // (`rules[3].name: ...`), a name used twice in a domain, a name in `skips`
+  // that no rule of the domain has, or more than 100,000 rules. Rules in mode
+  // off are left out.
   static absl::StatusOr<RuleSet> Create(std::vector<Rule> rules);
 
   // No rules: everything is allowed.

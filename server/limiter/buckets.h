@@ -1,0 +1,47 @@
+#ifndef TOLLGATE_SERVER_LIMITER_BUCKETS_H_
+#define TOLLGATE_SERVER_LIMITER_BUCKETS_H_
+
+#include <cstdint>
+
+#include "server/limiter/bucket_table.h"
+#include "server/limiter/charge.h"
+#include "server/limiter/registry.h"
+
+namespace tollgate {
+
+// Carries `state`, kept under the limit `from`, through the reloads since, each
+// at its own moment, until the limit is number `to_id` or in force. Returns the
+// limit that it is kept under then.
+const LimitVersion& CarryOver(const Registry& registry,
+                              const LimitVersion& from, uint32_t to_id,
+                              BucketState& state);
+
+// The buckets of one request at one moment; one lock at a time, under which
+// only arithmetic runs. Thread-compatible; the table and registry are
+// thread-safe.
+class Buckets {
+ public:
+  // Both must outlive this.
+  Buckets(BucketTable& table, const Registry& registry, int64_t now_ns)
+      : table_(table), registry_(registry), now_ns_(now_ns) {}
+
+  Verdict Take(const Charge& charge, const Algorithm& algorithm);
+  // Creates no bucket and changes none. An impossible cost is looked up as 1.
+  Verdict Peek(const Charge& charge, const Algorithm& algorithm);
+  // Gives back what `charge` took at `taken_at_ns`.
+  void Refund(const Charge& charge, int64_t taken_at_ns);
+  // Makes the bucket as good as untouched. False if there is none.
+  bool Reset(const Charge& charge);
+
+ private:
+  void BringUpToDate(BucketState& state, uint32_t& limit_id,
+                     const Charge& charge, const Algorithm& algorithm);
+
+  BucketTable& table_;
+  const Registry& registry_;
+  const int64_t now_ns_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_LIMITER_BUCKETS_H_

@@ -1,0 +1,51 @@
+#ifndef TOLLGATE_SERVER_LIMITER_CHARGE_H_
+#define TOLLGATE_SERVER_LIMITER_CHARGE_H_
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "server/base/keyed_hash.h"
+#include "server/limiter/request.h"
+#include "server/limiter/rule_set.h"
+
+namespace tollgate {
+
+// One bucket that a request selects, and what it wants of it. A plain value;
+// valid while the rule set is.
+struct Charge {
+  const BoundRule* rule = nullptr;
+  const BoundLimit* limit = nullptr;
+  uint32_t position = 0;  // of the rule in its domain
+  uint32_t slot = 0;      // of the limit in its rule
+  Fingerprint fingerprint;
+  Ask ask;
+  bool shadow = false;      // counted, not enforced
+  bool impossible = false;  // the bucket can never hold that much
+  bool blocked = false;     // by the rule's penalty, at this decision
+  bool taken = false;
+  int64_t taken_at_ns = 0;  // the bucket's own time then
+
+  [[nodiscard]] const Algorithm& algorithm() const {
+    return *rule->rule.algorithm;
+  }
+};
+
+struct Selection {
+  // In the order of the rules.
+  absl::InlinedVector<Charge, 4> charges;
+  // Allow-lists that apply.
+  absl::InlinedVector<const BoundRule*, 1> unlimited;
+  uint32_t bad_addresses = 0;
+};
+
+// Every bucket that the request selects under the domain's rules. A cost of 0
+// is selected as 1. `ticket` names what concurrency rules take.
+[[nodiscard]] Selection Select(const Request& request,
+                               const DomainRules& domain, uint64_t ticket);
+
+// The bucket that counts the refusals of the key that `charge` is of.
+[[nodiscard]] Charge PenaltyCharge(const Charge& charge);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_LIMITER_CHARGE_H_

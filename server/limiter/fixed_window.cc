@@ -1,0 +1,98 @@
+#include "server/limiter/fixed_window.h"
+
+#include <algorithm>
+
+#include "server/limiter/window.h"
+
+namespace tollgate {
+namespace {
+
+struct State {
+  int64_t start_ns;  // of the window that `count` is of
+  uint64_t count;
+};
+
+// The state as of `now_ns`. A bucket never goes back to an earlier window.
+State At(const BucketState& bucket, const Limit& limit, int64_t now_ns) {
+  const auto state = bucket.As<State>();
+  const int64_t start_ns = window::Start(now_ns, limit.period_ns());
+  if (start_ns <= state.start_ns) return state;
+  return {start_ns, 0};
+}
+
+Verdict Judge(const State& state, const Limit& limit, const Ask& ask,
+              int64_t now_ns) {
+  Verdict verdict;
+  verdict.at_ns = std::max(now_ns, state.start_ns);
+  const int64_t end_in_ns = state.start_ns + limit.period_ns() - verdict.at_ns;
+  verdict.allowed = state.count + ask.cost + ask.reserved <= limit.tokens();
+  if (!verdict.allowed) verdict.retry_after_ns = end_in_ns;
+  verdict.remaining = window::Left(limit.tokens(), state.count);
+  verdict.reset_after_ns = state.count > 0 ? end_in_ns : 0;
+  return verdict;
+}
+
+class FixedWindowAlgorithm final : public Algorithm {
+ public:
+  [[nodiscard]] absl::string_view name() const override {
+    return "fixed_window";
+  }
+
+  [[nodiscard]] absl::Status Validate(const Limit& limit) const override {
+    return window::Validate(name(), limit);
+  }
+
+  [[nodiscard]] uint64_t Capacity(const Limit& limit) const override {
+    return limit.tokens();
+  }
+
+  Verdict Take(BucketState& bucket, const Limit& limit, const Ask& ask,
+               int64_t now_ns) const override {
+    State state = At(bucket, limit, now_ns);
+    Verdict verdict = Judge(state, limit, ask, now_ns);
+    if (!verdict.allowed) return verdict;
+    state.count += ask.cost;
+    bucket.Set(state);
+    verdict.remaining = window::Left(limit.tokens(), state.count);
+    verdict.reset_after_ns = state.start_ns + limit.period_ns() - verdict.at_ns;
+    return verdict;
+  }
+
+  [[nodiscard]] Verdict Peek(const BucketState& bucket, const Limit& limit,
+                             const Ask& ask, int64_t now_ns) const override {
+    return Judge(At(bucket, limit, now_ns), limit, ask, now_ns);
+  }
+
+  void Refund(BucketState& bucket, const Limit& limit, const Ask& ask,
+              int64_t taken_at_ns, int64_t now_ns) const override {
+    State state = At(bucket, limit, now_ns);
+    if (taken_at_ns < state.start_ns) return;  // that window is over
+    state.count = window::Left(state.count, ask.cost);
+    bucket.Set(state);
+  }
+
+  [[nodiscard]] bool IsForgettable(const BucketState& bucket,
+                                   const Limit& limit,
+                                   int64_t now_ns) const override {
+    const auto state = bucket.As<State>();
+    return state.count == 0 || now_ns - state.start_ns >= limit.period_ns();
+  }
+
+  void Rescale(BucketState& bucket, const Limit& from, const Limit& to,
+               int64_t now_ns) const override {
+    State state = At(bucket, from, now_ns);
+    state.start_ns =
+        window::Start(std::max(now_ns, state.start_ns), to.period_ns());
+    state.count = std::min<uint64_t>(state.count, to.tokens());
+    bucket.Set(state);
+  }
+};
+
+}  // namespace
+
+const Algorithm& FixedWindow() {
+  static const FixedWindowAlgorithm algorithm;
+  return algorithm;
+}
+
+}  // namespace tollgate

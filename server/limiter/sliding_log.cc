@@ -1,0 +1,151 @@
+#include "server/limiter/sliding_log.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "server/limiter/window.h"
+
+namespace tollgate {
+namespace {
+
+constexpr uint32_t kMaxTokens = 10'000;
+
+struct Admission {
+  int64_t at_ns;
+  uint64_t cost;
+};
+
+// Oldest first; no two of the same instant.
+using Log = std::deque<Admission>;
+
+struct State {
+  Log* log;         // owned; null where nothing was admitted
+  int64_t seen_ns;  // the latest instant of a take or refund
+};
+
+// The admissions that count at `now_ns`: those taken after now - period.
+Log::const_iterator FirstThatCounts(const Log& log, const Limit& limit,
+                                    int64_t now_ns) {
+  return std::find_if(log.begin(), log.end(), [&](const Admission& a) {
+    return a.at_ns > now_ns - limit.period_ns();
+  });
+}
+
+Verdict Judge(const State& state, const Limit& limit, const Ask& ask,
+              int64_t now_ns) {
+  static const Log nothing;
+  const Log& log = state.log == nullptr ? nothing : *state.log;
+  const auto first = FirstThatCounts(log, limit, now_ns);
+  uint64_t spent = 0;
+  for (auto it = first; it != log.end(); ++it) spent += it->cost;
+  Verdict verdict;
+  verdict.at_ns = now_ns;
+  verdict.remaining = window::Left(limit.tokens(), spent);
+  if (spent > 0) {
+    verdict.reset_after_ns = log.back().at_ns + limit.period_ns() - now_ns;
+  }
+  const uint64_t wanted = ask.cost + ask.reserved;
+  verdict.allowed = spent + wanted <= limit.tokens();
+  for (auto it = first; spent + wanted > limit.tokens() && it != log.end();
+       ++it) {
+    spent -= it->cost;
+    verdict.retry_after_ns = it->at_ns + limit.period_ns() - now_ns;
+  }
+  return verdict;
+}
+
+class SlidingLogAlgorithm final : public Algorithm {
+ public:
+  [[nodiscard]] absl::string_view name() const override {
+    return "sliding_log";
+  }
+
+  [[nodiscard]] absl::Status Validate(const Limit& limit) const override {
+    if (limit.tokens() > kMaxTokens) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "got ", limit.tokens(), " tokens, want at most ", kMaxTokens,
+          " with sliding_log, which remembers each admission"));
+    }
+    return window::Validate(name(), limit);
+  }
+
+  [[nodiscard]] uint64_t Capacity(const Limit& limit) const override {
+    return limit.tokens();
+  }
+
+  Verdict Take(BucketState& bucket, const Limit& limit, const Ask& ask,
+               int64_t now_ns) const override {
+    auto state = bucket.As<State>();
+    now_ns = std::max(now_ns, state.seen_ns);
+    Verdict verdict = Judge(state, limit, ask, now_ns);
+    if (!verdict.allowed) return verdict;
+    if (state.log == nullptr) state.log = new Log;
+    Log& log = *state.log;
+    log.erase(log.cbegin(), FirstThatCounts(log, limit, now_ns));
+    if (!log.empty() && log.back().at_ns == now_ns) {
+      log.back().cost += ask.cost;
+    } else {
+      log.push_back({now_ns, ask.cost});
+    }
+    state.seen_ns = now_ns;
+    bucket.Set(state);
+    verdict.remaining -= ask.cost;
+    verdict.reset_after_ns = limit.period_ns();
+    return verdict;
+  }
+
+  [[nodiscard]] Verdict Peek(const BucketState& bucket, const Limit& limit,
+                             const Ask& ask, int64_t now_ns) const override {
+    const auto state = bucket.As<State>();
+    return Judge(state, limit, ask, std::max(now_ns, state.seen_ns));
+  }
+
+  void Refund(BucketState& bucket, const Limit& /*limit*/, const Ask& ask,
+              int64_t taken_at_ns, int64_t now_ns) const override {
+    auto state = bucket.As<State>();
+    if (state.log == nullptr) return;
+    Log& log = *state.log;
+    const auto it = std::find_if(log.begin(), log.end(), [&](const auto& a) {
+      return a.at_ns == taken_at_ns;
+    });
+    if (it == log.end()) return;  // no longer counts
+    it->cost = window::Left(it->cost, ask.cost);
+    if (it->cost == 0) log.erase(it);
+    state.seen_ns = std::max(now_ns, state.seen_ns);
+    bucket.Set(state);
+  }
+
+  [[nodiscard]] bool IsForgettable(const BucketState& bucket, const Limit&,
+                                   int64_t now_ns) const override {
+    const auto state = bucket.As<State>();
+    return state.log == nullptr && state.seen_ns <= now_ns;
+  }
+
+  // The log says what is spent, whatever the limit.
+  void Rescale(BucketState&, const Limit&, const Limit&,
+               int64_t) const override {}
+
+  [[nodiscard]] bool OwnsMemory() const override { return true; }
+
+  void Trim(BucketState& bucket, const Limit& limit,
+            int64_t now_ns) const override {
+    auto state = bucket.As<State>();
+    if (state.log == nullptr) return;
+    now_ns = std::max(now_ns, state.seen_ns);
+    Log& log = *state.log;
+    log.erase(log.cbegin(), FirstThatCounts(log, limit, now_ns));
+    if (!log.empty()) return;
+    delete state.log;
+    state.log = nullptr;
+    bucket.Set(state);
+  }
+};
+
+}  // namespace
+
+const Algorithm& SlidingLog() {
+  static const SlidingLogAlgorithm algorithm;
+  return algorithm;
+}
+
+}  // namespace tollgate
