@@ -85,7 +85,7 @@ void ReadKeyPart(const FieldValue& value, Draft& draft) {
   for (const absl::string_view piece : absl::StrSplit(*text, '|')) {
     const absl::string_view entry = absl::StripAsciiWhitespace(piece);
     if (entry.empty()) return value.FailWant(kWantKeyPart);
-    part.alternatives.emplace_back(entry);
+    part.alternatives.push_back({std::string(entry), std::nullopt});
   }
   Rule probe = Sound();
   probe.key = {part};
@@ -110,7 +110,7 @@ void ReadMatch(const FieldValue& value, Draft& draft) {
       wanted.FailWant(kWantExact);
       continue;
     }
-    Condition condition{std::string(named.name), std::string(*text)};
+    Condition condition{std::string(named.name), {Pattern::Exact(*text)}};
     Rule probe = Sound();
     probe.match = {condition};
     const std::string field = absl::StrCat("match.", named.name);

@@ -36,7 +36,8 @@ void AppendMatch(std::string& out, const Rule& rule) {
   AppendNumber(out, sorted.size());
   for (const Condition* condition : sorted) {
     Append(out, condition->key);
-    Append(out, condition->value);
+    AppendNumber(out, condition->any_of.size());
+    for (const Pattern& p : condition->any_of) Append(out, p.ToString());
   }
 }
 
@@ -47,7 +48,9 @@ void AppendRule(std::string& out, const Rule& rule) {
   AppendNumber(out, rule.key.size());
   for (const KeyPart& part : rule.key) {
     AppendNumber(out, part.alternatives.size());
-    for (const std::string& entry : part.alternatives) Append(out, entry);
+    for (const KeySource& source : part.alternatives) {
+      Append(out, source.entry);
+    }
   }
   AppendNumber(out, rule.limits.size());
   for (const Limit& limit : rule.limits) {

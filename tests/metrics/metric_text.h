@@ -76,7 +76,7 @@ inline Rule PerUser(const std::string& name, uint64_t tokens) {
   Rule rule;
   rule.domain = "shop";
   rule.name = name;
-  rule.key = {KeyPart{{"user"}}};
+  rule.key = {KeyPart{{KeySource{"user"}}}};
   rule.limits = {Limit::Create(tokens, absl::Seconds(1)).value()};
   rule.algorithm = FindAlgorithm("token_bucket");
   return rule;

@@ -125,7 +125,8 @@ TEST(Metrics, CountsMoreRulesThanOneBlockHolds) {
   std::vector<Rule> rules;
   for (int i = 0; i < 2500; ++i) {
     rules.push_back(PerUser(absl::StrCat("r", i), 5));
-    rules.back().match = {Condition{"user", absl::StrCat("u", i)}};
+    rules.back().match = {
+        Condition{"user", {Pattern::Exact(absl::StrCat("u", i))}}};
   }
   counted.SetRules(rules);
   for (const char* user : {"u0", "u1023", "u1024", "u2499"}) {

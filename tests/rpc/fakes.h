@@ -65,7 +65,7 @@ inline void SetPerUser(Limiter& limiter, uint64_t tokens) {
   Rule rule;
   rule.domain = "shop";
   rule.name = "per-user";
-  rule.key = {KeyPart{{"user"}}};
+  rule.key = {KeyPart{{KeySource{"user"}}}};
   rule.limits = {Limit::Create(tokens, absl::Seconds(1)).value()};
   rule.algorithm = FindAlgorithm("token_bucket");
   absl::StatusOr<RuleSet> set = RuleSet::Create({rule});

@@ -116,7 +116,9 @@ std::vector<BadFile> BadFiles() {
        "10/second, or a list of those\n"
        "r.yaml:7:5: rules[0].burst: got nothing, want a whole number, 1 to "
        "4294967295\n"
-       "r.yaml:8:5: rules[0].algorithm: got nothing, want one of token_bucket\n"
+       "r.yaml:8:5: rules[0].algorithm: got nothing, want one of "
+       "token_bucket, fixed_window, sliding_window, sliding_log, "
+       "leaky_bucket, concurrency\n"
        "r.yaml:9:5: rules[0].cost: got nothing, want a whole number, 1 to "
        "4294967295\n"
        "r.yaml:10:5: rules[0].mode: got nothing, want enforce, shadow or off"},
@@ -314,12 +316,15 @@ std::vector<BadFile> BadFiles() {
       {"UnknownAlgorithm",
        "{domain: shop, rules: [{name: a, limit: 1/second, algorithm: gcra}]}",
        "r.yaml:1:62: rules[0].algorithm: got \"gcra\", want one of "
-       "token_bucket"},
+       "token_bucket, fixed_window, sliding_window, sliding_log, "
+       "leaky_bucket, concurrency"},
       {"MisspeltAlgorithm",
        "{domain: shop, rules: [{name: a, limit: 1/second, algorithm: "
        "token-bucket}]}",
        "r.yaml:1:62: rules[0].algorithm: got \"token-bucket\", want one of "
-       "token_bucket; did you mean \"token_bucket\"?"},
+       "token_bucket, fixed_window, sliding_window, sliding_log, "
+       "leaky_bucket, concurrency; "
+       "did you mean \"token_bucket\"?"},
       {"UnknownMode",
        "{domain: shop, rules: [{name: a, limit: 1/second, mode: on}]}",
        "r.yaml:1:57: rules[0].mode: got \"on\", want enforce, shadow or off"},

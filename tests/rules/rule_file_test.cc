@@ -24,8 +24,16 @@ Rule OneRule(const std::string& fields) {
   if (loaded.rules.size() == 1 && loaded.errors.empty()) return loaded.rules[0];
   Rule none;  // so that a failed expectation ends in words, not in a crash
   none.limits = {Limit()};
-  none.match = {{"", ""}};
+  none.match = {{"", {Pattern::Exact("")}}};
   return none;
+}
+
+std::vector<std::string> EntriesOf(const KeyPart& part) {
+  std::vector<std::string> entries;
+  for (const KeySource& source : part.alternatives) {
+    entries.push_back(source.entry);
+  }
+  return entries;
 }
 
 std::string ManyRules(size_t count, const std::string& prefix) {
@@ -58,15 +66,15 @@ TEST(RuleFile, ReadsEveryField) {
 
   ASSERT_EQ(rule.match.size(), 5U);
   EXPECT_EQ(rule.match[0].key, "endpoint");
-  EXPECT_EQ(rule.match[0].value, "/login");
-  EXPECT_EQ(rule.match[1].value, "123");
-  EXPECT_EQ(rule.match[2].value, "");
-  EXPECT_EQ(rule.match[3].value, "true");
+  EXPECT_THAT(rule.match[0].any_of, ElementsAre(Pattern::Exact("/login")));
+  EXPECT_THAT(rule.match[1].any_of, ElementsAre(Pattern::Exact("123")));
+  EXPECT_THAT(rule.match[2].any_of, ElementsAre(Pattern::Exact("")));
+  EXPECT_THAT(rule.match[3].any_of, ElementsAre(Pattern::Exact("true")));
   EXPECT_EQ(rule.match[4].key, "a: b");
   ASSERT_EQ(rule.key.size(), 3U);
-  EXPECT_THAT(rule.key[0].alternatives, ElementsAre("user"));
-  EXPECT_THAT(rule.key[1].alternatives, ElementsAre("api_key", "ip"));
-  EXPECT_THAT(rule.key[2].alternatives, ElementsAre("x", "y", "z"));
+  EXPECT_THAT(EntriesOf(rule.key[0]), ElementsAre("user"));
+  EXPECT_THAT(EntriesOf(rule.key[1]), ElementsAre("api_key", "ip"));
+  EXPECT_THAT(EntriesOf(rule.key[2]), ElementsAre("x", "y", "z"));
   ASSERT_EQ(rule.limits.size(), 1U);
   EXPECT_EQ(rule.limits[0], *Limit::Create(7, absl::Minutes(1), 9));
   EXPECT_EQ(rule.cost, 10U);
@@ -86,7 +94,9 @@ TEST(RuleFile, TakesTheLastValueInsideEachBoundary) {
   EXPECT_EQ(
       OneRule("limit: 1/second, match: {e: " + std::string(4096, 'v') + "}")
           .match[0]
-          .value.size(),
+          .any_of[0]
+          .ToString()
+          .size(),
       4096U);
 }
 
@@ -133,7 +143,7 @@ TEST(RuleFile, SharesAnchoredValues) {
       "r");
 
   ASSERT_THAT(ToStatus(loaded.errors), IsOk());
-  EXPECT_THAT(loaded.rules[1].key[0].alternatives, ElementsAre("user"));
+  EXPECT_THAT(EntriesOf(loaded.rules[1].key[0]), ElementsAre("user"));
 }
 
 TEST(RuleFile, MayBeFourMebibytesLongAndNotOneByteMore) {
