@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,11 +61,13 @@ class KeySequence {
   size_t next_ = 0;
 };
 
-Rule MakeRule(std::string name, std::vector<KeyPart> key) {
+Rule MakeRule(std::string name, const std::vector<std::string>& key) {
   Rule rule;
   rule.domain = "shop";
   rule.name = std::move(name);
-  rule.key = std::move(key);
+  for (const std::string& entry : key) {
+    rule.key.push_back(KeyPart{{KeySource{entry, std::nullopt}}});
+  }
   // So much that nothing is refused and no bucket is ever full.
   rule.limits = {*Limit::Create(1'000'000, absl::Hours(24), 4'294'967'295)};
   rule.algorithm = &TokenBucket();
@@ -150,7 +153,7 @@ void BM_Decide(benchmark::State& state) {
   const auto keys = static_cast<uint64_t>(state.range(0));
   const auto limiter = Shared<Filled>(state.range(0), [&] {
     return std::make_shared<Filled>(
-        std::vector<Rule>{MakeRule("per-user", {{{"user"}}})}, keys);
+        std::vector<Rule>{MakeRule("per-user", {"user"})}, keys);
   });
   Measure(state, keys, [&](absl::string_view key) {
     benchmark::DoNotOptimize(limiter->Decide(key).outcome);
@@ -160,7 +163,7 @@ void BM_Decide(benchmark::State& state) {
 void BM_DecideHotKey(benchmark::State& state) {
   const auto limiter = Shared<Filled>(-1, [] {
     return std::make_shared<Filled>(
-        std::vector<Rule>{MakeRule("per-user", {{{"user"}}})}, 1);
+        std::vector<Rule>{MakeRule("per-user", {"user"})}, 1);
   });
   const std::string hot = KeyText(0);
   Measure(state, 1, [&](absl::string_view) {
@@ -172,8 +175,8 @@ void BM_DecideHotKey(benchmark::State& state) {
 void BM_DecideRules(benchmark::State& state) {
   const int64_t rules = state.range(0);
   const auto limiter = Shared<Filled>(-10 - rules, [&] {
-    std::vector<Rule> all = {MakeRule("user", {{{"user"}}}),
-                             MakeRule("endpoint", {{{"endpoint"}}}),
+    std::vector<Rule> all = {MakeRule("user", {"user"}),
+                             MakeRule("endpoint", {"endpoint"}),
                              MakeRule("all", {})};
     all.resize(static_cast<size_t>(rules));
     return std::make_shared<Filled>(std::move(all), 1000);
@@ -189,9 +192,10 @@ void BM_DecideAmongRules(benchmark::State& state) {
   const auto limiter = Shared<Filled>(-100 - rules, [&] {
     std::vector<Rule> all;
     for (int64_t i = 0; i < rules; ++i) {
-      all.push_back(MakeRule("r" + std::to_string(i), {{{"user"}}}));
+      all.push_back(MakeRule("r" + std::to_string(i), {"user"}));
       all.back().match = {
-          {"endpoint", i == 0 ? "/login" : "/" + std::to_string(i)}};
+          {"endpoint",
+           {Pattern::Exact(i == 0 ? "/login" : "/" + std::to_string(i))}}};
     }
     return std::make_shared<Filled>(std::move(all), 1000);
   });

@@ -30,7 +30,7 @@ RuleSet OneRule() {
   Rule rule;
   rule.domain = "shop";
   rule.name = "per-user";
-  rule.key = {KeyPart{{"user"}}};
+  rule.key = {KeyPart{{KeySource{"user", std::nullopt}}}};
   rule.limits = {*Limit::Create(10, absl::Seconds(1))};
   rule.algorithm = &TokenBucket();
   return *RuleSet::Create({rule});

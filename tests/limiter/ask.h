@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/pattern.h"
 #include "server/limiter/request.h"
 #include "server/limiter/rule.h"
 #include "server/limiter/rule_set.h"
@@ -16,16 +18,38 @@
 
 namespace tollgate {
 
+// A part of a key: the first of these entries.
+inline KeyPart Part(const std::vector<std::string>& entries) {
+  KeyPart part;
+  for (const std::string& entry : entries) {
+    part.alternatives.push_back({entry, std::nullopt});
+  }
+  return part;
+}
+
+// A condition that the entry has exactly that value.
+inline Condition Is(std::string key, absl::string_view value) {
+  return {std::move(key), {Pattern::Exact(value)}};
+}
+
+// A condition that the entry's value is like one of these, with wildcards.
+inline Condition IsLike(std::string key,
+                        const std::vector<std::string>& patterns) {
+  Condition condition{std::move(key), {}};
+  for (const std::string& pattern : patterns) {
+    condition.any_of.push_back(Pattern::Parse(pattern));
+  }
+  return condition;
+}
+
 // A rule of domain `shop` that gives each combination of these entries a token
 // bucket.
-inline Rule MakeRule(std::string name, std::vector<std::string> key,
+inline Rule MakeRule(std::string name, const std::vector<std::string>& key,
                      std::vector<Limit> limits) {
   Rule rule;
   rule.domain = "shop";
   rule.name = std::move(name);
-  for (std::string& entry : key) {
-    rule.key.push_back(KeyPart{{std::move(entry)}});
-  }
+  for (const std::string& entry : key) rule.key.push_back(Part({entry}));
   rule.limits = std::move(limits);
   rule.algorithm = &TokenBucket();
   return rule;

@@ -17,10 +17,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Rule Matching(std::vector<Condition> match, std::vector<KeyPart> key = {}) {
+// A rule with these exact values, and a key of these parts.
+Rule Matching(const std::vector<std::pair<std::string, std::string>>& match,
+              const std::vector<std::vector<std::string>>& key = {}) {
   Rule rule = MakeRule("r", {}, {PerSecond(1)});
-  rule.match = std::move(match);
-  rule.key = std::move(key);
+  for (const auto& [entry, value] : match) {
+    rule.match.push_back(Is(entry, value));
+  }
+  for (const auto& entries : key) rule.key.push_back(Part(entries));
   return rule;
 }
 
@@ -79,7 +83,7 @@ TEST(MatchIndex, WantsAllEntriesInAnyOrderAmongOthers) {
 }
 
 TEST(MatchIndex, WantsTheEntriesOfTheKeyWithAnyValue) {
-  const Indexed index({Matching({}, {{{"user"}}, {{"ip"}}})});
+  const Indexed index({Matching({}, {{"user"}, {"ip"}})});
 
   EXPECT_THAT(index.Match({{"user", "ana"}, {"ip", ""}}), ElementsAre(0));
   EXPECT_THAT(index.Match({{"user", "ana"}}), IsEmpty());
@@ -87,7 +91,7 @@ TEST(MatchIndex, WantsTheEntriesOfTheKeyWithAnyValue) {
 }
 
 TEST(MatchIndex, WantsOneOfTheAlternativesOfAKeyPart) {
-  const Indexed index({Matching({}, {{{"api_key", "ip"}}})});
+  const Indexed index({Matching({}, {{"api_key", "ip"}})});
 
   EXPECT_THAT(index.Match({{"api_key", "k"}}), ElementsAre(0));
   EXPECT_THAT(index.Match({{"ip", "::1"}}), ElementsAre(0));
@@ -96,15 +100,15 @@ TEST(MatchIndex, WantsOneOfTheAlternativesOfAKeyPart) {
 }
 
 TEST(MatchIndex, AnEntryMayBeMatchedAndBePartOfTheKey) {
-  const Indexed index({Matching({{"user", "ana"}}, {{{"user"}}})});
+  const Indexed index({Matching({{"user", "ana"}}, {{"user"}})});
 
   EXPECT_THAT(index.Match({{"user", "ana"}}), ElementsAre(0));
   EXPECT_THAT(index.Match({{"user", "bob"}}), IsEmpty());
 }
 
 TEST(MatchIndex, SeesTheFirstWhereAKeyOccursTwice) {
-  const Indexed index({Matching({{"a", "1"}}), Matching({{"a", "2"}}),
-                       Matching({}, {{{"a"}}})});
+  const Indexed index(
+      {Matching({{"a", "1"}}), Matching({{"a", "2"}}), Matching({}, {{"a"}})});
 
   EXPECT_THAT(index.Match({{"a", "1"}, {"a", "2"}}), ElementsAre(0, 2));
   EXPECT_THAT(index.Match({{"a", "2"}, {"a", "1"}}), ElementsAre(1, 2));
@@ -135,7 +139,7 @@ TEST(MatchIndexKey, IsEmptyForARuleWithoutKey) {
 }
 
 TEST(MatchIndexKey, IsTheSameInAnyOrderOfEntries) {
-  const Indexed index({Matching({}, {{{"a"}}, {{"b"}}})});
+  const Indexed index({Matching({}, {{"a"}, {"b"}})});
 
   EXPECT_EQ(index.Key(0, {{"a", "1"}, {"b", "2"}}),
             index.Key(0, {{"b", "2"}, {"c", "3"}, {"a", "1"}}));
@@ -144,7 +148,7 @@ TEST(MatchIndexKey, IsTheSameInAnyOrderOfEntries) {
 }
 
 TEST(MatchIndexKey, DoesNotConfuseWhereAValueEnds) {
-  const Indexed index({Matching({}, {{{"a"}}, {{"b"}}})});
+  const Indexed index({Matching({}, {{"a"}, {"b"}})});
   const auto key = [&](absl::string_view a, absl::string_view b) {
     return index.Key(0, {{"a", a}, {"b", b}});
   };
@@ -160,21 +164,21 @@ TEST(MatchIndexKey, DoesNotConfuseWhereAValueEnds) {
 }
 
 TEST(MatchIndexKey, KeepsAlternativesWithEqualValuesApart) {
-  const Indexed index({Matching({}, {{{"api_key", "ip"}}})});
+  const Indexed index({Matching({}, {{"api_key", "ip"}})});
 
   EXPECT_NE(index.Key(0, {{"api_key", "10.0.0.1"}}),
             index.Key(0, {{"ip", "10.0.0.1"}}));
 }
 
 TEST(MatchIndexKey, TakesTheFirstAlternativeThatIsThere) {
-  const Indexed index({Matching({}, {{{"api_key", "ip"}}})});
+  const Indexed index({Matching({}, {{"api_key", "ip"}})});
 
   EXPECT_EQ(index.Key(0, {{"ip", "::1"}, {"api_key", "k"}}),
             index.Key(0, {{"api_key", "k"}}));
 }
 
 TEST(MatchIndexKey, HoldsLongValues) {
-  const Indexed index({Matching({}, {{{"a"}}})});
+  const Indexed index({Matching({}, {{"a"}})});
   const std::string longest(4096, 'v');
   const std::string other = std::string(4095, 'v') + 'w';
 
@@ -186,7 +190,7 @@ TEST(MatchIndex, FindsEachOf10000Rules) {
   std::vector<Rule> rules;
   for (int i = 0; i < 10'000; ++i) {
     rules.push_back(
-        Matching({{"endpoint", "/" + std::to_string(i)}}, {{{"user"}}}));
+        Matching({{"endpoint", "/" + std::to_string(i)}}, {{"user"}}));
   }
   const Indexed index(std::move(rules));
 
@@ -203,14 +207,14 @@ TEST(MatchIndex, FindsEachOf10000Rules) {
 class NaiveMatcher {
  public:
   static bool Applies(const Rule& rule, const std::vector<Entry>& entries) {
-    const auto has = [&](const std::string& key) {
-      return Find(entries, key) != nullptr;
+    const auto has = [&](const KeySource& source) {
+      return Find(entries, source.entry) != nullptr;
     };
     return std::all_of(rule.match.begin(), rule.match.end(),
                        [&](const Condition& condition) {
                          const Entry* entry = Find(entries, condition.key);
                          return entry != nullptr &&
-                                entry->value == condition.value;
+                                entry->value == condition.any_of[0].prefix();
                        }) &&
            std::all_of(rule.key.begin(), rule.key.end(),
                        [&](const KeyPart& part) {
@@ -240,13 +244,13 @@ class RandomWorld {
     Rule rule = Matching({});
     size_t next = 0;
     for (uint32_t i = Below(3); i > 0; --i) {
-      rule.match.push_back({keys[next++], std::to_string(Below(3))});
+      rule.match.push_back(Is(keys[next++], std::to_string(Below(3))));
     }
     next = Below(2) == 0 ? next : 0;  // the key may reuse matched entries
     for (uint32_t i = Below(3); i > 0; --i) {
       KeyPart part;
       for (uint32_t j = Below(4) == 0 ? 2 : 1; j > 0 && next < 6; --j) {
-        part.alternatives.push_back(keys[next++]);
+        part.alternatives.push_back({keys[next++], std::nullopt});
       }
       if (!part.alternatives.empty()) rule.key.push_back(part);
     }

@@ -88,7 +88,7 @@ std::vector<NaiveModel::Charge> NaiveModel::Select(const Entries& entries,
   for (const Rule& rule : rules_) {
     std::vector<std::string> values;
     for (const KeyPart& part : rule.key) {
-      const auto it = entries.find(part.alternatives.at(0));
+      const auto it = entries.find(part.alternatives.at(0).entry);
       if (it != entries.end()) values.push_back(it->second);
     }
     if (values.size() < rule.key.size()) continue;

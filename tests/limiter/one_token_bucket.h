@@ -22,13 +22,13 @@ class OneTokenBucket {
   explicit OneTokenBucket(const Limit& limit) : limit_(limit) {}
 
   Verdict Take(uint64_t cost, int64_t now_ns) {
-    return TokenBucket().Take(state_, limit_, cost, now_ns);
+    return TokenBucket().Take(state_, limit_, {cost}, now_ns);
   }
   Verdict Peek(uint64_t cost, int64_t now_ns) const {
-    return TokenBucket().Peek(state_, limit_, cost, now_ns);
+    return TokenBucket().Peek(state_, limit_, {cost}, now_ns);
   }
   void Refund(uint64_t cost, int64_t now_ns) {
-    TokenBucket().Refund(state_, limit_, cost, now_ns);
+    TokenBucket().Refund(state_, limit_, {cost}, now_ns, now_ns);
   }
   void Rescale(const Limit& to, int64_t now_ns) {
     TokenBucket().Rescale(state_, limit_, to, now_ns);

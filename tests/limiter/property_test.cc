@@ -19,7 +19,8 @@
 namespace tollgate {
 namespace {
 
-constexpr int kOperations = 100'000;
+// Of each run; there are four of each kind.
+constexpr int kOperations = 30'000;
 
 // What a run does, besides takes and peeks.
 struct Mix {

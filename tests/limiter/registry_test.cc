@@ -61,11 +61,11 @@ TEST(RegistryBindLimit, KeepsTheNumberOfALimitThatStays) {
   const RuleId& rule = *registry.Rule("shop", "a");
 
   const uint32_t id =
-      *registry.BindLimit(rule, 0, TokenBucket(), PerSecond(10), kStart);
+      *registry.BindLimit(rule, "0", TokenBucket(), PerSecond(10), kStart);
 
   EXPECT_GE(id, 1u);
   EXPECT_EQ(
-      *registry.BindLimit(rule, 0, TokenBucket(), PerSecond(10), kStart + 1),
+      *registry.BindLimit(rule, "0", TokenBucket(), PerSecond(10), kStart + 1),
       id);
   EXPECT_EQ(registry.Version(id).limit, PerSecond(10));
   EXPECT_EQ(registry.Version(id).algorithm, &TokenBucket());
@@ -76,7 +76,7 @@ TEST(RegistryBindLimit, ChainsTheVersionsOfAChangedLimit) {
   Registry registry;
   const RuleId& rule = *registry.Rule("shop", "a");
   const auto bind = [&](uint64_t tokens, int64_t now_ns) {
-    return *registry.BindLimit(rule, 0, TokenBucket(), PerSecond(tokens),
+    return *registry.BindLimit(rule, "0", TokenBucket(), PerSecond(tokens),
                                now_ns);
   };
 
@@ -98,11 +98,11 @@ TEST(RegistryBindLimit, KeepsSlotsAndRulesApart) {
   const RuleId& b = *registry.Rule("shop", "b");
 
   const uint32_t a0 =
-      *registry.BindLimit(a, 0, TokenBucket(), PerSecond(1), kStart);
+      *registry.BindLimit(a, "0", TokenBucket(), PerSecond(1), kStart);
   const uint32_t a1 =
-      *registry.BindLimit(a, 1, TokenBucket(), PerSecond(2), kStart);
+      *registry.BindLimit(a, "1", TokenBucket(), PerSecond(2), kStart);
   const uint32_t b0 =
-      *registry.BindLimit(b, 0, TokenBucket(), PerSecond(3), kStart);
+      *registry.BindLimit(b, "0", TokenBucket(), PerSecond(3), kStart);
 
   EXPECT_EQ(registry.Version(a0).successor, 0u);
   EXPECT_EQ(registry.Version(a1).successor, 0u);
@@ -113,7 +113,7 @@ TEST(RegistryBindLimit, HoldsManyVersionsWhileOthersReadThem) {
   Registry registry;
   const RuleId& rule = *registry.Rule("shop", "a");
   std::atomic<uint32_t> newest{
-      *registry.BindLimit(rule, 0, TokenBucket(), PerSecond(1), 0)};
+      *registry.BindLimit(rule, "0", TokenBucket(), PerSecond(1), 0)};
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
   std::thread reader([&] {
@@ -127,7 +127,7 @@ TEST(RegistryBindLimit, HoldsManyVersionsWhileOthersReadThem) {
 
   for (uint32_t i = 2; i <= 10'000; ++i) {
     const absl::StatusOr<uint32_t> id =
-        registry.BindLimit(rule, 0, TokenBucket(), PerSecond(i), i);
+        registry.BindLimit(rule, "0", TokenBucket(), PerSecond(i), i);
     ASSERT_THAT(id, IsOk());
     ASSERT_EQ(*id, i);
     newest = *id;

@@ -28,6 +28,10 @@ const BoundRule& Only(const RuleSet& set, absl::string_view domain = "shop") {
   return set.FindDomain(domain)->rules.at(0);
 }
 
+const BoundLimit& OnlyLimit(const RuleSet& set) {
+  return Only(set).tiers.at(0).at(0);
+}
+
 TEST(RuleSet, IsEmptyByDefault) {
   const RuleSet set;
 
@@ -107,7 +111,7 @@ TEST(RuleSetBind, GivesARuleTheSameIdentityAcrossReloads) {
   const BoundRule& b = before.FindDomain("shop")->rules[1];
   EXPECT_EQ(Only(after).id, b.id);
   EXPECT_EQ(Only(after).hash_key.bytes, b.hash_key.bytes);
-  EXPECT_EQ(Only(after).limit_ids, b.limit_ids);
+  EXPECT_EQ(OnlyLimit(after).id, b.tiers.at(0).at(0).id);
   EXPECT_EQ(b.id->name, "b");
   EXPECT_EQ(b.id->domain->name, "shop");
   EXPECT_EQ(after.FindDomain("shop")->id, b.id->domain);
@@ -140,11 +144,11 @@ TEST(RuleSetBind, BindsEachOfSeveralLimits) {
       {MakeRule("r", {"user"}, {PerSecond(1), PerMinute(30), PerSecond(1)})});
   ASSERT_THAT(set.Bind(registry, RandomHashKey(), kStart), IsOk());
 
-  const std::vector<uint32_t>& ids = Only(set).limit_ids;
-  ASSERT_EQ(ids.size(), 3u);
-  EXPECT_EQ(registry.Version(ids[0]).limit, PerSecond(1));
-  EXPECT_EQ(registry.Version(ids[1]).limit, PerMinute(30));
-  EXPECT_NE(ids[0], ids[2]);
+  const std::vector<BoundLimit>& limits = Only(set).tiers.at(0);
+  ASSERT_EQ(limits.size(), 3u);
+  EXPECT_EQ(registry.Version(limits[0].id).limit, PerSecond(1));
+  EXPECT_EQ(registry.Version(limits[1].id).limit, PerMinute(30));
+  EXPECT_NE(limits[0].id, limits[2].id);
 }
 
 TEST(RuleSetBind, ReplacesAChangedLimitAtThatMoment) {
@@ -156,8 +160,8 @@ TEST(RuleSetBind, ReplacesAChangedLimitAtThatMoment) {
   ASSERT_THAT(before.Bind(registry, key, kStart), IsOk());
   ASSERT_THAT(after.Bind(registry, key, kStart + 7), IsOk());
 
-  const LimitVersion& old = registry.Version(Only(before).limit_ids[0]);
-  EXPECT_EQ(old.successor, Only(after).limit_ids[0]);
+  const LimitVersion& old = registry.Version(OnlyLimit(before).id);
+  EXPECT_EQ(old.successor, OnlyLimit(after).id);
   EXPECT_EQ(old.replaced_at_ns, kStart + 7);
 }
 

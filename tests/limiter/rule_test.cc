@@ -23,7 +23,7 @@ Rule Good() { return MakeRule("per-user", {"user"}, {PerSecond(10)}); }
 std::vector<KeyPart> Parts(size_t count) {
   std::vector<KeyPart> parts;
   for (size_t i = 0; i < count; ++i) {
-    parts.push_back(KeyPart{{"k" + std::to_string(i)}});
+    parts.push_back(Part({"k" + std::to_string(i)}));
   }
   return parts;
 }
@@ -79,17 +79,17 @@ TEST(ValidateRule, WantsANameThatCanBeAMetricsLabelAndALogWord) {
 TEST(ValidateRule, WantsAtMost32EntriesToMatch) {
   Rule rule = Good();
   for (int i = 0; i < 32; ++i) {
-    rule.match.push_back({"m" + std::to_string(i), "v"});
+    rule.match.push_back(Is("m" + std::to_string(i), "v"));
   }
   EXPECT_THAT(ValidateRule(rule), IsOk());
-  rule.match.push_back({"m32", "v"});
+  rule.match.push_back(Is("m32", "v"));
   EXPECT_THAT(ValidateRule(rule), StatusIs(kInvalid, StartsWith("match: ")));
 }
 
 TEST(ValidateRule, WantsMatchKeysAndValuesThatARequestCouldHave) {
   Rule rule = Good();
   const auto with = [&rule](std::string key, std::string value) {
-    rule.match = {{std::move(key), std::move(value)}};
+    rule.match = {Is(std::move(key), value)};
     return ValidateRule(rule);
   };
   EXPECT_THAT(with("", "v"), StatusIs(kInvalid, StartsWith("match.")));
@@ -104,7 +104,7 @@ TEST(ValidateRule, WantsMatchKeysAndValuesThatARequestCouldHave) {
 
 TEST(ValidateRule, RefusesAMatchThatNamesAnEntryTwice) {
   Rule rule = Good();
-  rule.match = {{"endpoint", "/a"}, {"plan", "x"}, {"endpoint", "/b"}};
+  rule.match = {Is("endpoint", "/a"), Is("plan", "x"), Is("endpoint", "/b")};
 
   EXPECT_THAT(ValidateRule(rule),
               StatusIs(kInvalid, StartsWith("match.endpoint: ")));
@@ -120,35 +120,36 @@ TEST(ValidateRule, WantsAtMost32KeyParts) {
 
 TEST(ValidateRule, WantsOneTo32AlternativesInAKeyPart) {
   Rule rule = Good();
-  rule.key = {KeyPart{{"user"}}, KeyPart{{}}};
+  rule.key = {Part({"user"}), Part({})};
   EXPECT_THAT(ValidateRule(rule), StatusIs(kInvalid, StartsWith("key[1]: ")));
 
   KeyPart many;
-  for (int i = 0; i < 32; ++i) many.alternatives.push_back(std::to_string(i));
+  for (int i = 0; i < 32; ++i)
+    many.alternatives.push_back({std::to_string(i), std::nullopt});
   rule.key = {many};
   EXPECT_THAT(ValidateRule(rule), IsOk());
-  many.alternatives.push_back("32");
+  many.alternatives.push_back({"32", std::nullopt});
   rule.key = {many};
   EXPECT_THAT(ValidateRule(rule), StatusIs(kInvalid, StartsWith("key[0]: ")));
 }
 
 TEST(ValidateRule, WantsEntryNamesOfOneTo256BytesInTheKey) {
   Rule rule = Good();
-  rule.key = {KeyPart{{"user", ""}}};
+  rule.key = {Part({"user", ""})};
   EXPECT_THAT(ValidateRule(rule), StatusIs(kInvalid, StartsWith("key[0]: ")));
-  rule.key = {KeyPart{{std::string(256, 'k')}}};
+  rule.key = {Part({std::string(256, 'k')})};
   EXPECT_THAT(ValidateRule(rule), IsOk());
-  rule.key = {KeyPart{{std::string(257, 'k')}}};
+  rule.key = {Part({std::string(257, 'k')})};
   EXPECT_THAT(ValidateRule(rule), StatusIs(kInvalid, StartsWith("key[0]: ")));
 }
 
 TEST(ValidateRule, RefusesAKeyThatNamesAnEntryTwice) {
   Rule rule = Good();
-  rule.key = {KeyPart{{"user"}}, KeyPart{{"ip", "user"}}};
+  rule.key = {Part({"user"}), Part({"ip", "user"})};
   EXPECT_THAT(
       ValidateRule(rule),
       StatusIs(kInvalid, AllOf(StartsWith("key[1]: "), HasSubstr("\"user\""))));
-  rule.key = {KeyPart{{"ip", "ip"}}};
+  rule.key = {Part({"ip", "ip"})};
   EXPECT_THAT(ValidateRule(rule), StatusIs(kInvalid, StartsWith("key[0]: ")));
 }
 
