@@ -12,8 +12,10 @@
 
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
+#include "server/rpc/admin_handler.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/rate_limiter_handler.h"
+#include "tollgate/v1/admin.grpc.pb.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
 
 namespace tollgate {
@@ -26,12 +28,24 @@ class Event {
   virtual void On(bool ok) = 0;
 };
 
+// What is served, by all completion queues together.
+struct Services {
+  v1::RateLimiter::AsyncService rate_limiter;
+  v1::Admin::AsyncService admin;
+};
+
+// What answers, one for each completion queue.
+struct Handlers {
+  RateLimiterHandler rate_limiter;
+  AdminHandler admin;
+};
+
 // What the calls of one completion queue work with. All of it outlives them.
 struct CallContext {
-  v1::RateLimiter::AsyncService& service;
+  Services& services;
   grpc::ServerCompletionQueue& queue;
   Admission& admission;
-  RateLimiterHandler& handler;
+  Handlers& handlers;
 };
 
 // A deadline that gRPC states, as nanoseconds of the steady clock.
@@ -39,20 +53,19 @@ struct CallContext {
 
 [[nodiscard]] grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// The calls of one method on one completion queue. As many as `posted` wait
-// for a peer, however many are being answered, so that arrivals never queue
-// inside the library for want of one. `Method` says how (see rpc_server.cc).
+// The calls of one method on one completion queue. As many as Method::kPosted
+// wait for a peer, however many are being answered, so that arrivals never
+// queue inside the library for want of one. `Method` says how (see methods.h).
 // Lives on the queue's thread alone. Thread-compatible.
 template <typename Method>
 class CallPool {
  public:
-  CallPool(const CallContext& context, size_t posted)
-      : context_(context), posted_(posted) {}
+  explicit CallPool(const CallContext& context) : context_(context) {}
   CallPool(const CallPool&) = delete;
   CallPool& operator=(const CallPool&) = delete;
 
   void PostAll() {
-    for (size_t i = 0; i < posted_; ++i) PostOne();
+    for (size_t i = 0; i < Method::kPosted; ++i) PostOne();
   }
   // After this nothing is posted again.
   void Stop() { stopped_ = true; }
@@ -70,11 +83,10 @@ class CallPool {
   }
   // Keeps few, so that a burst does not hold its memory for ever.
   void TakeBack(std::unique_ptr<Call> call) {
-    if (idle_.size() < posted_) idle_.push_back(std::move(call));
+    if (idle_.size() < Method::kPosted) idle_.push_back(std::move(call));
   }
 
   const CallContext context_;
-  const size_t posted_;
   bool stopped_ = false;
   std::vector<std::unique_ptr<Call>> idle_;
 };
@@ -94,7 +106,7 @@ class CallPool<Method>::Call final : public Event {
     request_ = google::protobuf::Arena::CreateMessage<typename Method::Request>(
         &arena_);
     const CallContext& shared = pool_.context_;
-    Method::Post(shared.service, *context_, *request_, *responder_,
+    Method::Post(shared.services, *context_, *request_, *responder_,
                  shared.queue, this);
   }
 
@@ -131,10 +143,10 @@ class CallPool<Method>::Call final : public Event {
     auto* const response =
         google::protobuf::Arena::CreateMessage<typename Method::Response>(
             &arena_);
-    const absl::Status status =
-        deadline_ns.ok()
-            ? Method::Handle(shared.handler, *request_, *deadline_ns, *response)
-            : deadline_ns.status();
+    const absl::Status status = deadline_ns.ok()
+                                    ? Method::Handle(shared.handlers, *request_,
+                                                     *deadline_ns, *response)
+                                    : deadline_ns.status();
     if (status.ok()) {
       responder_->Finish(*response, grpc::Status::OK, this);
     } else {

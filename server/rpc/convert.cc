@@ -1,8 +1,7 @@
 #include "server/rpc/convert.h"
 
-#include <cstddef>
-
-#include "google/protobuf/duration.pb.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace tollgate {
 namespace {
@@ -29,42 +28,65 @@ v1::Outcome OutcomeToProto(Outcome outcome) {
   return v1::OUTCOME_UNSPECIFIED;
 }
 
-void StatusToProto(const RuleStatus& status, v1::RuleStatus& out) {
-  out.set_rule(status.rule->name);
-  v1::Limit& limit = *out.mutable_limit();
-  limit.set_tokens(status.limit.tokens());
-  limit.set_burst(status.limit.burst());
-  SetDuration(status.limit.period_ns(), *limit.mutable_period());
-  out.set_remaining(status.remaining);
-  SetDuration(status.reset_after_ns, *out.mutable_reset_after());
-  SetDuration(status.retry_after_ns, *out.mutable_retry_after());
-  out.set_outcome(OutcomeToProto(status.outcome));
-  out.set_shadow(status.shadow);
+void AppendBytes(uint64_t number, std::string& out) {
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    out += static_cast<char>(number >> shift);
+  }
+}
+
+uint64_t BytesAt(absl::string_view bytes, size_t at) {
+  uint64_t number = 0;
+  for (size_t i = at; i < at + sizeof(number); ++i) {
+    number = number << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return number;
 }
 
 }  // namespace
 
-const Request& RequestView::Show(const v1::ShouldAllowRequest& message,
+const Request& RequestView::Show(const std::string& domain,
+                                 const Descriptors& descriptors, uint64_t cost,
                                  int64_t deadline_ns) {
   size_t entries = 0;
-  for (const v1::Descriptor& descriptor : message.descriptors()) {
+  for (const v1::Descriptor& descriptor : descriptors) {
     entries += descriptor.entries_size();
   }
   entries_.clear();
   entries_.reserve(entries);  // so that no span below moves
   descriptors_.clear();
-  for (const v1::Descriptor& descriptor : message.descriptors()) {
+  for (const v1::Descriptor& descriptor : descriptors) {
     const Entry* const first = entries_.data() + entries_.size();
     for (const v1::Entry& entry : descriptor.entries()) {
       entries_.push_back({entry.key(), entry.value()});
     }
     descriptors_.emplace_back(first, descriptor.entries_size());
   }
-  request_.domain = message.domain();
+  request_.domain = domain;
   request_.descriptors = descriptors_;
-  request_.cost = message.has_cost() ? message.cost() : 1;
+  request_.cost = cost;
   request_.deadline_ns = deadline_ns;
   return request_;
+}
+
+void ToProto(const Limit& limit, v1::Limit& out) {
+  out.set_tokens(limit.tokens());
+  out.set_burst(limit.burst());
+  SetDuration(limit.period_ns(), *out.mutable_period());
+}
+
+void ToProto(const RuleStatus& status, v1::RuleStatus& out) {
+  out.set_rule(status.rule->name);
+  out.set_outcome(OutcomeToProto(status.outcome));
+  out.set_shadow(status.shadow);
+  if (status.unlimited) {
+    out.set_unlimited(true);
+    return;
+  }
+  ToProto(status.limit, *out.mutable_limit());
+  out.set_remaining(status.remaining);
+  SetDuration(status.reset_after_ns, *out.mutable_reset_after());
+  SetDuration(status.retry_after_ns, *out.mutable_retry_after());
+  if (status.delay_ns > 0) SetDuration(status.delay_ns, *out.mutable_delay());
 }
 
 void ToProto(const Decision& decision, v1::ShouldAllowResponse& response) {
@@ -72,11 +94,57 @@ void ToProto(const Decision& decision, v1::ShouldAllowResponse& response) {
   if (decision.outcome == Outcome::kRefused) {
     SetDuration(decision.retry_after_ns, *response.mutable_retry_after());
   }
+  if (decision.delay_ns > 0) {
+    SetDuration(decision.delay_ns, *response.mutable_delay());
+  }
+  if (!decision.slots.empty()) response.set_ticket(TicketOf(decision.slots));
+  google::protobuf::Timestamp& decided_at = *response.mutable_decided_at();
+  decided_at.set_seconds(decision.decided_at_ns / kSecondNs);
+  decided_at.set_nanos(
+      static_cast<int32_t>(decision.decided_at_ns % kSecondNs));
   response.mutable_statuses()->Reserve(
       static_cast<int>(decision.statuses.size()));
   for (const RuleStatus& status : decision.statuses) {
-    StatusToProto(status, *response.add_statuses());
+    ToProto(status, *response.add_statuses());
   }
+}
+
+absl::StatusOr<int64_t> ToNs(const google::protobuf::Timestamp& time) {
+  constexpr int64_t kEndSeconds = (int64_t{1} << 62) / kSecondNs;
+  if (time.seconds() < 0 || time.seconds() >= kEndSeconds || time.nanos() < 0 ||
+      time.nanos() >= kSecondNs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("got ", time.seconds(), " s and ", time.nanos(),
+                     " ns, want an instant of the years 1970 to 2116"));
+  }
+  return time.seconds() * kSecondNs + time.nanos();
+}
+
+std::string TicketOf(absl::Span<const HeldSlots> slots) {
+  std::string ticket;
+  ticket.reserve(slots.size() * kSlotBytes);
+  for (const HeldSlots& held : slots) {
+    AppendBytes(held.fingerprint.hi, ticket);
+    AppendBytes(held.fingerprint.lo, ticket);
+    AppendBytes(held.ticket, ticket);
+  }
+  return ticket;
+}
+
+absl::StatusOr<std::vector<HeldSlots>> SlotsOf(absl::string_view ticket) {
+  const size_t count = ticket.size() / kSlotBytes;
+  if (ticket.size() % kSlotBytes != 0 || count < 1 || count > kMaxTicketSlots) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("ticket: got ", ticket.size(),
+                     " bytes, want the ticket of an allowed request"));
+  }
+  std::vector<HeldSlots> slots;
+  slots.reserve(count);
+  for (size_t at = 0; at < ticket.size(); at += kSlotBytes) {
+    slots.push_back({{BytesAt(ticket, at), BytesAt(ticket, at + 8)},
+                     BytesAt(ticket, at + 16)});
+  }
+  return slots;
 }
 
 }  // namespace tollgate

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "server/base/clock.h"
 #include "server/limiter/limiter.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_server.h"
@@ -13,17 +14,19 @@ namespace tollgate {
 
 inline constexpr int kMaxBatch = 1000;
 
-// The service's methods as functions of messages. Each thread has its own,
+// The methods of RateLimiter as functions of messages. Each thread has its own,
 // which keeps its storage between calls. Thread-compatible.
 //
 // `deadline_ns` is on the limiter's clock; `response` must be empty. On an
-// error nothing was taken: INVALID_ARGUMENT names the field, DEADLINE_EXCEEDED
-// says that the deadline had passed.
+// error nothing was taken or given back: INVALID_ARGUMENT names the field,
+// DEADLINE_EXCEEDED says that the deadline had passed.
 class RateLimiterHandler {
  public:
-  // Both must outlive the handler.
-  RateLimiterHandler(Limiter& limiter, RpcObserver& observer)
-      : limiter_(limiter), observer_(observer) {}
+  // All must outlive the handler. `limiter_clock` is the one that the limiter
+  // reads.
+  RateLimiterHandler(Limiter& limiter, const Clock& limiter_clock,
+                     RpcObserver& observer)
+      : limiter_(limiter), limiter_clock_(limiter_clock), observer_(observer) {}
 
   absl::Status ShouldAllow(const v1::ShouldAllowRequest& request,
                            int64_t deadline_ns,
@@ -35,8 +38,18 @@ class RateLimiterHandler {
                                 int64_t deadline_ns,
                                 v1::ShouldAllowBatchResponse& response);
 
+  // Gives back as of `decided_at`, or now if that is unset or yet to come.
+  absl::Status Refund(const v1::RefundRequest& request, int64_t deadline_ns,
+                      v1::RefundResponse& response);
+
+  absl::Status Release(const v1::ReleaseRequest& request, int64_t deadline_ns,
+                       v1::ReleaseResponse& response);
+
  private:
+  absl::Status Invalid(absl::Status status);
+
   Limiter& limiter_;
+  const Clock& limiter_clock_;
   RpcObserver& observer_;
   RequestView view_;
 };

@@ -19,62 +19,19 @@
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
 #include "server/rpc/library_logs.h"
-#include "server/rpc/rate_limiter_handler.h"
-#include "tollgate/v1/rate_limiter.grpc.pb.h"
+#include "server/rpc/methods.h"
 
 namespace tollgate {
 namespace {
 
-struct ShouldAllowMethod {
-  using Request = v1::ShouldAllowRequest;
-  using Response = v1::ShouldAllowResponse;
-  // What a request of a few entries and its answer take.
-  static constexpr size_t kArenaBytes = 4096;
-
-  static void Post(v1::RateLimiter::AsyncService& service,
-                   grpc::ServerContext& context, Request& request,
-                   grpc::ServerAsyncResponseWriter<Response>& responder,
-                   grpc::ServerCompletionQueue& queue, Event* tag) {
-    service.RequestShouldAllow(&context, &request, &responder, &queue, &queue,
-                               tag);
-  }
-  static absl::Status Handle(RateLimiterHandler& handler,
-                             const Request& request, int64_t deadline_ns,
-                             Response& response) {
-    return handler.ShouldAllow(request, deadline_ns, response);
-  }
-};
-
-struct ShouldAllowBatchMethod {
-  using Request = v1::ShouldAllowBatchRequest;
-  using Response = v1::ShouldAllowBatchResponse;
-  static constexpr size_t kArenaBytes = size_t{64} * 1024;
-
-  static void Post(v1::RateLimiter::AsyncService& service,
-                   grpc::ServerContext& context, Request& request,
-                   grpc::ServerAsyncResponseWriter<Response>& responder,
-                   grpc::ServerCompletionQueue& queue, Event* tag) {
-    service.RequestShouldAllowBatch(&context, &request, &responder, &queue,
-                                    &queue, tag);
-  }
-  static absl::Status Handle(RateLimiterHandler& handler,
-                             const Request& request, int64_t deadline_ns,
-                             Response& response) {
-    return handler.ShouldAllowBatch(request, deadline_ns, response);
-  }
-};
-
 // One completion queue and its thread, which alone touches the queue's calls.
 class Worker {
  public:
-  Worker(v1::RateLimiter::AsyncService& service,
-         std::unique_ptr<grpc::ServerCompletionQueue> queue,
-         Admission& admission, Limiter& limiter, RpcObserver& observer)
+  Worker(Services& services, std::unique_ptr<grpc::ServerCompletionQueue> queue,
+         Admission& admission, Handlers handlers)
       : queue_(std::move(queue)),
-        handler_(limiter, observer),
-        context_{service, *queue_, admission, handler_},
-        unary_(context_, kPostedUnary),
-        batch_(context_, kPostedBatch),
+        handlers_(std::move(handlers)),
+        pools_(CallContext{services, *queue_, admission, handlers_}),
         quit_(*this) {}
 
   void Start() {
@@ -90,15 +47,11 @@ class Worker {
   }
 
  private:
-  static constexpr size_t kPostedUnary = 128;
-  static constexpr size_t kPostedBatch = 16;
-
   class Quit final : public Event {
    public:
     explicit Quit(Worker& worker) : worker_(worker) {}
     void On(bool) override {
-      worker_.unary_.Stop();
-      worker_.batch_.Stop();
+      worker_.pools_.Stop();
       worker_.queue_->Shutdown();
     }
 
@@ -107,18 +60,15 @@ class Worker {
   };
 
   void Run() {
-    unary_.PostAll();
-    batch_.PostAll();
+    pools_.PostAll();
     void* tag = nullptr;
     bool ok = false;
     while (queue_->Next(&tag, &ok)) static_cast<Event*>(tag)->On(ok);
   }
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
-  RateLimiterHandler handler_;
-  const CallContext context_;
-  CallPool<ShouldAllowMethod> unary_;
-  CallPool<ShouldAllowBatchMethod> batch_;
+  Handlers handlers_;
+  AllCallPools pools_;
   Quit quit_;
   std::thread thread_;
 };
@@ -167,6 +117,7 @@ class AsyncRpcServer final : public RpcServer {
                  RpcObserver& observer)
       : options_(std::move(options)),
         limiter_(limiter),
+        limiter_clock_(limiter_clock),
         observer_(observer),
         admission_(options_.max_in_flight, limiter_clock, steady_clock,
                    observer) {}
@@ -186,9 +137,10 @@ class AsyncRpcServer final : public RpcServer {
 
   const RpcServerOptions options_;
   Limiter& limiter_;
+  const Clock& limiter_clock_;
   RpcObserver& observer_;
   Admission admission_;
-  v1::RateLimiter::AsyncService service_;
+  Services services_;
   // The server goes first: it uses the workers' queues until it is gone.
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<grpc::Server> server_;
@@ -198,10 +150,18 @@ void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int threads =
       options_.threads > 0 ? options_.threads : std::max(2, cores);
+  RulesInForceFn rules_in_force = options_.rules_in_force;
+  if (rules_in_force == nullptr) {
+    rules_in_force = [this] { return RulesInForce{"", limiter_.rules()}; };
+  }
   for (int i = 0; i < threads; ++i) {
+    Handlers handlers{
+        RateLimiterHandler(limiter_, limiter_clock_, observer_),
+        AdminHandler(limiter_, rules_in_force, observer_),
+    };
     workers_.push_back(
-        std::make_unique<Worker>(service_, builder.AddCompletionQueue(),
-                                 admission_, limiter_, observer_));
+        std::make_unique<Worker>(services_, builder.AddCompletionQueue(),
+                                 admission_, std::move(handlers)));
   }
 }
 
@@ -213,7 +173,8 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
   SetChannelArguments(builder);
   BoundReflection(builder);
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
-  builder.RegisterService(&service_);
+  builder.RegisterService(&services_.rate_limiter);
+  builder.RegisterService(&services_.admin);
   int port = 0;
   AddListener(builder, &port);
   AddWorkers(builder);
@@ -223,8 +184,10 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
         "cannot listen for gRPC on \"", options_.listen,
         "\", want a HOST:PORT of this machine that nobody listens on"));
   }
-  server_->GetHealthCheckService()->SetServingStatus(
-      v1::RateLimiter::service_full_name(), true);
+  for (const char* name :
+       {v1::RateLimiter::service_full_name(), v1::Admin::service_full_name()}) {
+    server_->GetHealthCheckService()->SetServingStatus(name, true);
+  }
   for (const auto& worker : workers_) worker->Start();
   return port;
 }

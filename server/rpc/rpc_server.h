@@ -2,6 +2,7 @@
 #define TOLLGATE_SERVER_RPC_RPC_SERVER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,8 +10,16 @@
 #include "absl/time/time.h"
 #include "server/base/clock.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/rule_set.h"
 
 namespace tollgate {
+
+// What Admin.GetRules shows: the rules and their hash, of the same moment.
+struct RulesInForce {
+  std::string hash;
+  std::shared_ptr<const RuleSet> rules;  // never null
+};
+using RulesInForceFn = std::function<RulesInForce()>;
 
 struct RpcServerOptions {
   // Where to listen, HOST:PORT or [IPV6]:PORT. Port 0 takes a free one.
@@ -25,6 +34,9 @@ struct RpcServerOptions {
   // Bytes of one request message; larger ones fail with RESOURCE_EXHAUSTED.
   // This is what bounds the work of one call. 1 KiB or more.
   int max_message_bytes = 64 * 1024;
+  // Called on the threads that answer, so it must be fast and thread-safe, and
+  // live as long as the server. Null: the limiter's rules, without a hash.
+  RulesInForceFn rules_in_force;
 };
 
 // Told of every call. Called on the thread that answers, under no lock, so it
@@ -43,8 +55,8 @@ class RpcObserver {
   virtual void OnInvalid() = 0;
 };
 
-// Serves tollgate.v1.RateLimiter, grpc.health.v1.Health (for "" and
-// "tollgate.v1.RateLimiter") and server reflection. Thread-compatible.
+// Serves tollgate.v1.RateLimiter and Admin, grpc.health.v1.Health (for "" and
+// both) and server reflection. Thread-compatible.
 class RpcServer {
  public:
   // Drains without grace if nobody did.

@@ -1,0 +1,58 @@
+#ifndef TOLLGATE_SERVER_RPC_ADMIN_HANDLER_H_
+#define TOLLGATE_SERVER_RPC_ADMIN_HANDLER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "server/limiter/limiter.h"
+#include "server/rpc/convert.h"
+#include "server/rpc/rpc_server.h"
+#include "tollgate/v1/admin.pb.h"
+
+namespace tollgate {
+
+// The methods of Admin as functions of messages. Each thread has its own, which
+// keeps its storage between calls. Thread-compatible.
+//
+// `deadline_ns` is on the limiter's clock; `response` must be empty. On an
+// error nothing was changed: INVALID_ARGUMENT names the field.
+class AdminHandler {
+ public:
+  // Both must outlive the handler. `rules_in_force` must not be null.
+  AdminHandler(Limiter& limiter, RulesInForceFn rules_in_force,
+               RpcObserver& observer)
+      : limiter_(limiter),
+        rules_in_force_(std::move(rules_in_force)),
+        observer_(observer) {}
+
+  absl::Status GetRules(const v1::GetRulesRequest& request, int64_t deadline_ns,
+                        v1::GetRulesResponse& response);
+
+  // Takes time in the number of the domain's rules.
+  absl::Status Explain(const v1::ExplainRequest& request, int64_t deadline_ns,
+                       v1::ExplainResponse& response);
+
+  absl::Status PeekBucket(const v1::PeekBucketRequest& request,
+                          int64_t deadline_ns,
+                          v1::PeekBucketResponse& response);
+
+  absl::Status ResetBucket(const v1::ResetBucketRequest& request,
+                           int64_t deadline_ns,
+                           v1::ResetBucketResponse& response);
+
+ private:
+  absl::Status Invalid(absl::Status status);
+  // OK, or what is bad of a request for the buckets of one rule.
+  absl::Status Check(const Request& request, const std::string& rule);
+
+  Limiter& limiter_;
+  const RulesInForceFn rules_in_force_;
+  RpcObserver& observer_;
+  RequestView view_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_RPC_ADMIN_HANDLER_H_

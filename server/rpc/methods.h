@@ -1,0 +1,102 @@
+#ifndef TOLLGATE_SERVER_RPC_METHODS_H_
+#define TOLLGATE_SERVER_RPC_METHODS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "grpcpp/grpcpp.h"
+#include "server/rpc/call.h"
+
+namespace tollgate {
+
+// What a handler's member function says of its method.
+template <typename T>
+struct Handling;
+template <typename H, typename Req, typename Resp>
+struct Handling<absl::Status (H::*)(const Req&, int64_t, Resp&)> {
+  using Request = Req;
+  using Response = Resp;
+};
+
+// One RPC: the service and its function that waits for a call, the handler and
+// its function that answers, how many calls wait on each queue, and the bytes
+// that a request and its answer mostly take.
+template <auto kService, auto kWait, auto kHandler, auto kAnswer,
+          size_t kPostedCalls, size_t kBytes>
+struct Method {
+  using Request = typename Handling<decltype(kAnswer)>::Request;
+  using Response = typename Handling<decltype(kAnswer)>::Response;
+  static constexpr size_t kPosted = kPostedCalls;
+  static constexpr size_t kArenaBytes = kBytes;
+
+  static void Post(Services& services, grpc::ServerContext& context,
+                   Request& request,
+                   grpc::ServerAsyncResponseWriter<Response>& responder,
+                   grpc::ServerCompletionQueue& queue, Event* tag) {
+    ((services.*kService).*kWait)(&context, &request, &responder, &queue,
+                                  &queue, tag);
+  }
+  static absl::Status Handle(Handlers& handlers, const Request& request,
+                             int64_t deadline_ns, Response& response) {
+    return ((handlers.*kHandler).*kAnswer)(request, deadline_ns, response);
+  }
+};
+
+template <auto kWait, auto kAnswer, size_t kPosted, size_t kBytes = 4096>
+using RateLimiterMethod =
+    Method<&Services::rate_limiter, kWait, &Handlers::rate_limiter, kAnswer,
+           kPosted, kBytes>;
+template <auto kWait, auto kAnswer>
+using AdminMethod =
+    Method<&Services::admin, kWait, &Handlers::admin, kAnswer, 4, 4096>;
+
+// Every RPC. To add one, write its handler's function and a line here.
+class AllCallPools {
+ public:
+  explicit AllCallPools(const CallContext& context)
+      : AllCallPools(context, std::make_index_sequence<kCount>()) {}
+
+  void PostAll() {
+    std::apply([](auto&... pool) { (pool.PostAll(), ...); }, pools_);
+  }
+  void Stop() {
+    std::apply([](auto&... pool) { (pool.Stop(), ...); }, pools_);
+  }
+
+ private:
+  using RateLimiterService = v1::RateLimiter::AsyncService;
+  using AdminService = v1::Admin::AsyncService;
+  using Pools = std::tuple<
+      CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllow,
+                                 &RateLimiterHandler::ShouldAllow, 128>>,
+      CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllowBatch,
+                                 &RateLimiterHandler::ShouldAllowBatch, 16,
+                                 size_t{64} * 1024>>,
+      CallPool<RateLimiterMethod<&RateLimiterService::RequestRefund,
+                                 &RateLimiterHandler::Refund, 32>>,
+      CallPool<RateLimiterMethod<&RateLimiterService::RequestRelease,
+                                 &RateLimiterHandler::Release, 64>>,
+      CallPool<
+          AdminMethod<&AdminService::RequestGetRules, &AdminHandler::GetRules>>,
+      CallPool<
+          AdminMethod<&AdminService::RequestExplain, &AdminHandler::Explain>>,
+      CallPool<AdminMethod<&AdminService::RequestPeekBucket,
+                           &AdminHandler::PeekBucket>>,
+      CallPool<AdminMethod<&AdminService::RequestResetBucket,
+                           &AdminHandler::ResetBucket>>>;
+  static constexpr size_t kCount = std::tuple_size_v<Pools>;
+
+  // A pool cannot be copied, so each is made in its place from the context.
+  template <size_t... kIndex>
+  AllCallPools(const CallContext& context, std::index_sequence<kIndex...>)
+      : pools_((static_cast<void>(kIndex), context)...) {}
+
+  Pools pools_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_RPC_METHODS_H_
