@@ -107,5 +107,62 @@ TEST(ToProto, SaysHowLongToWaitOnlyOfARefusal) {
   EXPECT_FALSE(impossible.has_retry_after());
 }
 
+TEST(ToProto, SaysWhenItWasDecidedAndHowLongToDelay) {
+  RuleId rule;
+  rule.name = "shaped";
+  Decision decision;
+  decision.decided_at_ns = 1'700'000'000'000'000'001;
+  v1::ShouldAllowResponse plain;
+  ToProto(decision, plain);
+  EXPECT_EQ(plain.decided_at().seconds(), 1'700'000'000);
+  EXPECT_EQ(plain.decided_at().nanos(), 1);
+  EXPECT_FALSE(plain.has_delay());
+  EXPECT_EQ(plain.ticket(), "");
+  decision.delay_ns = 1'500'000'000;
+  RuleStatus& status = decision.statuses.emplace_back();
+  status.rule = &rule;
+  status.delay_ns = 1'500'000'000;
+  v1::ShouldAllowResponse delayed;
+  ToProto(decision, delayed);
+  EXPECT_EQ(delayed.delay().seconds(), 1);
+  EXPECT_EQ(delayed.delay().nanos(), 500'000'000);
+  EXPECT_EQ(delayed.statuses(0).delay().seconds(), 1);
+}
+
+TEST(ToProto, ShowsNoLimitOfAnUnlimitedRule) {
+  RuleId rule;
+  rule.name = "staff";
+  RuleStatus status;
+  status.rule = &rule;
+  status.unlimited = true;
+  v1::RuleStatus out;
+  ToProto(status, out);
+  EXPECT_EQ(out.rule(), "staff");
+  EXPECT_EQ(out.outcome(), v1::ALLOWED);
+  EXPECT_TRUE(out.unlimited());
+  EXPECT_FALSE(out.has_limit());
+}
+
+TEST(Ticket, IsTheSameBytesOnEveryMachine) {
+  const HeldSlots slots[] = {
+      {{0x0102030405060708, 0x1112131415161718}, 0x2122232425262728},
+      {{0, 0xFFFFFFFFFFFFFFFF}, 1}};
+  const std::string ticket = TicketOf(slots);
+  EXPECT_EQ(ticket, std::string("\x01\x02\x03\x04\x05\x06\x07\x08"
+                                "\x11\x12\x13\x14\x15\x16\x17\x18"
+                                "\x21\x22\x23\x24\x25\x26\x27\x28"
+                                "\0\0\0\0\0\0\0\0"
+                                "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
+                                "\0\0\0\0\0\0\0\x01",
+                                48));
+  const auto read = SlotsOf(ticket);
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ((*read)[i].fingerprint, slots[i].fingerprint);
+    EXPECT_EQ((*read)[i].ticket, slots[i].ticket);
+  }
+}
+
 }  // namespace
 }  // namespace tollgate

@@ -73,6 +73,19 @@ inline void SetPerUser(Limiter& limiter, uint64_t tokens) {
   ASSERT_TRUE(limiter.SetRules(*std::move(set)).ok());
 }
 
+// Allows each user of the shop `slots` requests at once, for 30 s each.
+inline void SetExports(Limiter& limiter, uint64_t slots) {
+  Rule rule;
+  rule.domain = "shop";
+  rule.name = "export";
+  rule.key = {KeyPart{{KeySource{"user", {}}}}};
+  rule.limits = {Limit::Create(slots, absl::Seconds(30)).value()};
+  rule.algorithm = FindAlgorithm("concurrency");
+  absl::StatusOr<RuleSet> set = RuleSet::Create({rule});
+  ASSERT_TRUE(set.ok()) << set.status();
+  ASSERT_TRUE(limiter.SetRules(*std::move(set)).ok());
+}
+
 inline v1::ShouldAllowRequest MakeRequest(
     const std::string& domain,
     std::initializer_list<std::pair<std::string, std::string>> entries) {

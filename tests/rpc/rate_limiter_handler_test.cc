@@ -20,7 +20,7 @@ struct Handled {
   FakeClock clock{kStartNs};
   Limiter limiter{clock};
   CountingObserver observer;
-  RateLimiterHandler handler{limiter, observer};
+  RateLimiterHandler handler{limiter, clock, observer};
 
   explicit Handled(uint64_t tokens = 2) { SetPerUser(limiter, tokens); }
 
@@ -184,6 +184,156 @@ TEST(RateLimiterHandler, TakesNothingForABatchPastItsDeadline) {
   }
   EXPECT_EQ(handled.observer.expired, 2);
   EXPECT_EQ(handled.Ask(UserRequest("ana"))->statuses(0).remaining(), 4U);
+}
+
+v1::RefundRequest RefundFor(const v1::ShouldAllowRequest& request) {
+  v1::RefundRequest refund;
+  refund.set_domain(request.domain());
+  *refund.mutable_descriptors() = request.descriptors();
+  return refund;
+}
+
+TEST(RateLimiterHandler, GivesBackWhatAnAllowedRequestTook) {
+  Handled handled(5);
+  v1::ShouldAllowRequest request = UserRequest("ana");
+  request.set_cost(4);
+  const auto allowed = handled.Ask(request);
+  ASSERT_TRUE(allowed.ok());
+  EXPECT_EQ(allowed->statuses(0).remaining(), 1U);
+  v1::RefundRequest refund = RefundFor(request);
+  refund.set_cost(3);
+  *refund.mutable_decided_at() = allowed->decided_at();
+  v1::RefundResponse response;
+  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response), IsOk());
+  ASSERT_EQ(response.statuses_size(), 1);
+  EXPECT_EQ(response.statuses(0).rule(), "per-user");
+  EXPECT_EQ(response.statuses(0).remaining(), 4U);
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->statuses(0).remaining(), 3U);
+}
+
+TEST(RateLimiterHandler, GivesBackOneIfTheCostIsUnsetAndNeverMoreThanTheBurst) {
+  Handled handled(5);
+  ASSERT_TRUE(handled.Ask(UserRequest("ana")).ok());
+  ASSERT_TRUE(handled.Ask(UserRequest("ana")).ok());
+  v1::RefundRequest refund = RefundFor(UserRequest("ana"));
+  for (const uint64_t left : {4U, 5U, 5U}) {
+    v1::RefundResponse response;
+    EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response), IsOk());
+    EXPECT_EQ(response.statuses(0).remaining(), left);
+  }
+  refund.set_cost(4294967295U);
+  v1::RefundResponse response;
+  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response), IsOk());
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->statuses(0).remaining(), 4U);
+}
+
+TEST(RateLimiterHandler, NamesWhatIsBadOfARefund) {
+  Handled handled;
+  v1::RefundResponse response;
+  v1::RefundRequest refund = RefundFor(UserRequest("ana"));
+  refund.set_cost(0);
+  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "cost: got 0, want at least 1"));
+  refund.clear_cost();
+  const struct {
+    int64_t seconds;
+    int32_t nanos;
+    bool good;
+  } kTimes[] = {
+      {0, 0, true},
+      {4'611'686'017, 999'999'999, true},
+      {-1, 0, false},
+      {0, -1, false},
+      {0, 1'000'000'000, false},
+      {4'611'686'018, 0, false},
+  };
+  int bad = 1;
+  for (const auto& time : kTimes) {
+    refund.mutable_decided_at()->set_seconds(time.seconds);
+    refund.mutable_decided_at()->set_nanos(time.nanos);
+    response.Clear();
+    const absl::Status status =
+        handled.handler.Refund(refund, kNoDeadline, response);
+    if (time.good) {
+      EXPECT_THAT(status, IsOk()) << time.seconds << " " << time.nanos;
+      continue;
+    }
+    ++bad;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                                 HasSubstr("decided_at: got ")))
+        << time.seconds << " " << time.nanos;
+  }
+  refund.clear_decided_at();
+  refund.clear_domain();
+  EXPECT_THAT(
+      handled.handler.Refund(refund, kNoDeadline, response),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("domain: empty")));
+  EXPECT_EQ(handled.observer.invalid, bad + 1);
+  EXPECT_EQ(handled.limiter.bucket_count(), 0U);
+}
+
+absl::Status ReleaseTicket(Handled& handled, const std::string& ticket) {
+  v1::ReleaseRequest request;
+  request.set_ticket(ticket);
+  v1::ReleaseResponse response;
+  return handled.handler.Release(request, kNoDeadline, response);
+}
+
+TEST(RateLimiterHandler, ReleasesTheSlotsOfATicketOnce) {
+  Handled handled;
+  SetExports(handled.limiter, 2);
+  const auto first = handled.Ask(UserRequest("ana"));
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->ticket().size(), 24U);
+  const auto second = handled.Ask(UserRequest("ana"));
+  EXPECT_NE(first->ticket(), second->ticket());
+  const auto refused = handled.Ask(UserRequest("ana"));
+  EXPECT_EQ(refused->outcome(), v1::REFUSED);
+  EXPECT_EQ(refused->ticket(), "");
+
+  EXPECT_THAT(ReleaseTicket(handled, first->ticket()), IsOk());
+  EXPECT_THAT(ReleaseTicket(handled, first->ticket()), IsOk());
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->outcome(), v1::ALLOWED);
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->outcome(), v1::REFUSED);
+}
+
+TEST(RateLimiterHandler, ALateReleaseFreesNobodysSlot) {
+  Handled handled;
+  SetExports(handled.limiter, 2);
+  const auto first = handled.Ask(UserRequest("ana"));
+  ASSERT_TRUE(first.ok());
+  handled.clock.Advance(30'000'000'000);
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->outcome(), v1::ALLOWED);
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->outcome(), v1::ALLOWED);
+  EXPECT_THAT(ReleaseTicket(handled, first->ticket()), IsOk());
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->outcome(), v1::REFUSED);
+}
+
+TEST(RateLimiterHandler, AForgedTicketOfTheRightLengthFreesNothing) {
+  Handled handled;
+  SetExports(handled.limiter, 2);
+  std::string ticket = handled.Ask(UserRequest("ana"))->ticket();
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->outcome(), v1::ALLOWED);
+  ticket.back() = static_cast<char>(ticket.back() ^ 0x40);
+  EXPECT_THAT(ReleaseTicket(handled, ticket), IsOk());
+  EXPECT_THAT(ReleaseTicket(handled, std::string(24, '\xFF')), IsOk());
+  EXPECT_EQ(handled.Ask(UserRequest("ana"))->outcome(), v1::REFUSED);
+}
+
+TEST(RateLimiterHandler, NamesATicketOfABadLength) {
+  Handled handled;
+  for (const size_t bytes : {0, 1, 23, 25, 24 * 4097}) {
+    EXPECT_THAT(
+        ReleaseTicket(handled, std::string(bytes, 'x')),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ticket: got ")))
+        << bytes;
+  }
+  for (const size_t bytes : {24, 48, 24 * 4096}) {
+    EXPECT_THAT(ReleaseTicket(handled, std::string(bytes, 'x')), IsOk())
+        << bytes;
+  }
+  EXPECT_EQ(handled.observer.invalid, 5);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 namespace tollgate {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(RpcServer, AllowsThenRefusesAndSaysExactlyHowLongToWait) {
@@ -94,6 +95,79 @@ TEST(RpcServer, AnswersABatchOfAThousand) {
   EXPECT_EQ(
       served.stub->ShouldAllowBatch(&again, batch, &response).error_code(),
       grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+// Calls a method that must answer.
+template <typename Stub, typename Request, typename Response>
+Response Call(Stub& stub,
+              grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                           Response*),
+              const Request& request) {
+  grpc::ClientContext context;
+  SetDeadline(context);
+  Response response;
+  const grpc::Status status = (stub.*method)(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return response;
+}
+
+TEST(RpcServer, RefundsOverTheWire) {
+  Served served(2);
+  const v1::ShouldAllowResponse allowed = served.Ask(UserRequest("ana"));
+  EXPECT_EQ(allowed.decided_at().seconds(), kStartNs / 1'000'000'000);
+  v1::RefundRequest refund;
+  refund.set_domain("shop");
+  *refund.mutable_descriptors() = UserRequest("ana").descriptors();
+  *refund.mutable_decided_at() = allowed.decided_at();
+  const auto response =
+      Call(*served.stub, &v1::RateLimiter::Stub::Refund, refund);
+  EXPECT_EQ(response.statuses(0).remaining(), 2U);
+}
+
+TEST(RpcServer, ReleasesOverTheWire) {
+  Served served;
+  SetExports(served.limiter, 1);
+  const v1::ShouldAllowResponse allowed = served.Ask(UserRequest("ana"));
+  EXPECT_EQ(served.Ask(UserRequest("ana")).outcome(), v1::REFUSED);
+  v1::ReleaseRequest release;
+  release.set_ticket(allowed.ticket());
+  Call(*served.stub, &v1::RateLimiter::Stub::Release, release);
+  EXPECT_EQ(served.Ask(UserRequest("ana")).outcome(), v1::ALLOWED);
+
+  release.set_ticket("bad");
+  grpc::ClientContext context;
+  SetDeadline(context);
+  v1::ReleaseResponse response;
+  const grpc::Status status =
+      served.stub->Release(&context, release, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("ticket: got 3 bytes"));
+}
+
+TEST(RpcServer, AdministersOverTheWire) {
+  Served served(2);
+  const auto admin = v1::Admin::NewStub(served.channel);
+  EXPECT_EQ(served.Ask(UserRequest("ana")).outcome(), v1::ALLOWED);
+  EXPECT_EQ(Call(*admin, &v1::Admin::Stub::GetRules, v1::GetRulesRequest())
+                .rules(0)
+                .name(),
+            "per-user");
+  v1::ExplainRequest explain;
+  explain.set_domain("shop");
+  *explain.mutable_descriptors() = UserRequest("ana").descriptors();
+  EXPECT_TRUE(
+      Call(*admin, &v1::Admin::Stub::Explain, explain).rules(0).applies());
+  v1::PeekBucketRequest peek;
+  peek.set_domain("shop");
+  *peek.mutable_descriptors() = UserRequest("ana").descriptors();
+  EXPECT_EQ(
+      Call(*admin, &v1::Admin::Stub::PeekBucket, peek).buckets(0).remaining(),
+      1U);
+  v1::ResetBucketRequest reset;
+  reset.set_domain("shop");
+  *reset.mutable_descriptors() = UserRequest("ana").descriptors();
+  EXPECT_EQ(Call(*admin, &v1::Admin::Stub::ResetBucket, reset).count(), 1U);
+  EXPECT_EQ(served.Ask(UserRequest("ana")).statuses(0).remaining(), 1U);
 }
 
 TEST(RpcServer, AdmitsExactlyTheLimitToManyConnections) {
@@ -178,6 +252,7 @@ TEST(RpcServer, IsNotHealthyOnceItAnnouncesItsShutdownButStillAnswers) {
   Served served;
   EXPECT_EQ(Health(served, ""), "SERVING");
   EXPECT_EQ(Health(served, "tollgate.v1.RateLimiter"), "SERVING");
+  EXPECT_EQ(Health(served, "tollgate.v1.Admin"), "SERVING");
   EXPECT_EQ(Health(served, "other"), "NOT_FOUND");
   served.server->AnnounceShutdown();
   EXPECT_EQ(Health(served, ""), "NOT_SERVING");
@@ -227,7 +302,7 @@ TEST(RpcServer, SaysWhereItCannotListen) {
                                         HasSubstr(options.listen)));
 }
 
-TEST(RpcServer, ListsTheServiceByReflection) {
+TEST(RpcServer, ListsItsServicesByReflection) {
   Served served;
   grpc::GenericStub generic(served.channel);
   grpc::CompletionQueue queue;
@@ -247,7 +322,8 @@ TEST(RpcServer, ListsTheServiceByReflection) {
   grpc::ByteBuffer answer;
   call->Read(&answer, nullptr);
   queue.Next(&tag, &ok);
-  EXPECT_THAT(ToBytes(answer), HasSubstr("tollgate.v1.RateLimiter"));
+  EXPECT_THAT(ToBytes(answer), AllOf(HasSubstr("tollgate.v1.RateLimiter"),
+                                     HasSubstr("tollgate.v1.Admin")));
   grpc::Status status;
   call->Finish(&status, nullptr);
   queue.Next(&tag, &ok);

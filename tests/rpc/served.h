@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "server/base/clock.h"
 #include "tests/rpc/fakes.h"
+#include "tollgate/v1/admin.grpc.pb.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
 
 namespace tollgate {
