@@ -28,12 +28,12 @@ absl::Status Unreadable(const std::error_code& error, absl::string_view want) {
 
 std::error_code LastError() { return {errno, std::generic_category()}; }
 
+}  // namespace
+
 bool IsRuleFileName(absl::string_view name) {
   return !absl::StartsWith(name, ".") &&
          (absl::EndsWith(name, ".yaml") || absl::EndsWith(name, ".yml"));
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<std::string>> ListRuleFiles(
     const std::string& path) {

@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace tollgate {
 
 // Where rule files are found on the disk. Messages say `got ..., want ...`
 // without a path. Thread-safe.
+
+// Whether a file of that name in a directory of rules is a rule file.
+[[nodiscard]] bool IsRuleFileName(absl::string_view name);
 
 // `path` itself, or the rule files of the directory `path`, sorted by name.
 // INVALID_ARGUMENT if there is none or the directory cannot be read.
