@@ -28,6 +28,7 @@ sigset_t BlockSignals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
@@ -35,8 +36,12 @@ sigset_t BlockSignals() {
   return signals;
 }
 
-// From here on a signal ends the process wherever it stands.
+// From here on a signal ends the process wherever it stands; rules no longer
+// matter.
 void ExitOnSignal(const sigset_t& signals) {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGHUP, &ignore, nullptr);
   struct sigaction exit {};
   exit.sa_handler = [](int) { _exit(kExitFailure); };
   sigaction(SIGTERM, &exit, nullptr);
@@ -44,10 +49,23 @@ void ExitOnSignal(const sigset_t& signals) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-// Whether a signal came within `wait`.
-bool SignalWithin(const sigset_t& signals, absl::Duration wait) {
+// Whether a signal that ends us came within `wait`.
+bool SignalWithin(sigset_t signals, absl::Duration wait) {
+  sigdelset(&signals, SIGHUP);
   const timespec timeout = absl::ToTimespec(wait);
   return sigtimedwait(&signals, nullptr, &timeout) > 0;
+}
+
+// Serves until a signal ends that, which it returns.
+int ServeUntilSignal(const sigset_t& signals, ServerApp& app) {
+  int signal = 0;
+  sigwait(&signals, &signal);
+  while (signal == SIGHUP) {
+    spdlog::info("SIGHUP: reloading the rules");
+    app.ReloadRules();
+    sigwait(&signals, &signal);
+  }
+  return signal;
 }
 
 // Appears complete or not at all, because others wait for it.
@@ -93,8 +111,7 @@ int Serve(const ServerOptions& options) {
                BoundAddress(options.listen, (*app)->grpc_port()),
                BoundAddress(options.http_listen, (*app)->http_port()));
 
-  int signal = 0;
-  sigwait(&signals, &signal);
+  const int signal = ServeUntilSignal(signals, **app);
   (*app)->AnnounceShutdown();
   spdlog::info("{}: draining, a second signal exits at once",
                signal == SIGINT ? "SIGINT" : "SIGTERM");

@@ -5,8 +5,8 @@ namespace tollgate {
 
 // The whole life of tollgate-server. Returns its exit status: 0 after a drain
 // that SIGTERM or SIGINT asked for, 1 if it cannot serve, 2 for bad flags or
-// rules. A second signal ends the process with 1 at once. Call it before there
-// is any other thread.
+// rules. A second signal ends the process with 1 at once. SIGHUP reloads the
+// rules. Call it before there is any other thread.
 int RunServer(int argc, const char* const* argv);
 
 }  // namespace tollgate

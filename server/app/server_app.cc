@@ -8,13 +8,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/app/rule_loader.h"
 #include "server/base/clock.h"
 #include "server/http/http_server.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/sweeper.h"
 #include "server/metrics/metrics.h"
 #include "server/rpc/rpc_server.h"
-#include "server/rules/rule_file.h"
+#include "server/rules/rule_watcher.h"
 #include "spdlog/spdlog.h"
 
 namespace tollgate {
@@ -42,7 +43,10 @@ class RunningServer final : public ServerApp {
       : options_(options),
         metrics_(MakeMetrics({.version = ServerVersion()})),
         call_metrics_(*metrics_),
-        limiter_(limiter_clock_, LimiterOptions{.observer = metrics_.get()}) {}
+        limiter_(limiter_clock_, LimiterOptions{.observer = metrics_.get()}),
+        rules_(limiter_, *metrics_, limiter_clock_),
+        watcher_({.path = options.rules, .poll = options.rules_poll},
+                 steady_clock_) {}
 
   absl::Status Start();
 
@@ -50,6 +54,7 @@ class RunningServer final : public ServerApp {
   [[nodiscard]] int http_port() const override {
     return http_ == nullptr ? 0 : http_->port();
   }
+  void ReloadRules() override { watcher_.Reload(); }
   void AnnounceShutdown() override {
     state_ = State::kDraining;
     rpc_->AnnounceShutdown();
@@ -68,7 +73,6 @@ class RunningServer final : public ServerApp {
   [[nodiscard]] Readiness readiness() const;
 
   const ServerOptions options_;
-  std::string rules_text_;  // such as "3 rules (hash 0123abcd)"
   std::atomic<State> state_{State::kStarting};  // told by HTTP's threads
   int grpc_port_ = 0;
 
@@ -78,9 +82,11 @@ class RunningServer final : public ServerApp {
   const std::unique_ptr<Metrics> metrics_;
   CallMetrics call_metrics_;
   Limiter limiter_;
+  RuleLoader rules_;
   std::unique_ptr<Sweeper> sweeper_;
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<HttpServer> http_;
+  RuleWatcher watcher_;
 };
 
 absl::Status RunningServer::Start() {
@@ -89,19 +95,21 @@ absl::Status RunningServer::Start() {
   if (status.ok()) status = StartRpc();
   if (!status.ok()) return status;
   state_ = State::kReady;
-  spdlog::info("{} from {}", rules_text_, options_.rules);
+  spdlog::info("{} from {}", rules_.Describe(), options_.rules);
+  watcher_.Start(
+      [this](LoadedRules loaded) { rules_.Reload(std::move(loaded)); });
+  if (!watcher_.is_told()) {
+    spdlog::warn(
+        "the kernel does not tell of changes, so the rules are looked at every "
+        "{}",
+        absl::FormatDuration(options_.rules_poll));
+  }
   return absl::OkStatus();
 }
 
 absl::Status RunningServer::StartRules() {
-  LoadedRules loaded = LoadRules(options_.rules);
-  if (!loaded.errors.empty()) return ToStatus(loaded.errors);
-  absl::StatusOr<RuleSet> rules = RuleSet::Create(std::move(loaded.rules));
-  if (!rules.ok()) return rules.status();
-  rules_text_ = absl::StrCat(rules->size(), " rules (hash ", loaded.hash, ")");
-  absl::Status status = limiter_.SetRules(*std::move(rules));
+  absl::Status status = rules_.Start(watcher_.Load());
   if (!status.ok()) return status;
-  metrics_->SetRulesHash(loaded.hash);
   sweeper_ = std::make_unique<Sweeper>(limiter_);
   return absl::OkStatus();
 }
@@ -127,6 +135,7 @@ absl::Status RunningServer::StartRpc() {
   rpc.threads = options_.threads;
   rpc.max_in_flight = options_.max_in_flight;
   rpc.max_message_bytes = options_.max_message_bytes;
+  rpc.rules_in_force = [this] { return rules_.in_force(); };
   rpc_ = MakeRpcServer(std::move(rpc), limiter_, limiter_clock_, steady_clock_,
                        call_metrics_);
   const absl::StatusOr<int> port = rpc_->Start();
@@ -140,7 +149,7 @@ Readiness RunningServer::readiness() const {
     case State::kStarting:
       break;
     case State::kReady:
-      return {true, absl::StrCat("ready: ", rules_text_)};
+      return {true, absl::StrCat("ready: ", rules_.Describe())};
     case State::kDraining:
       return {false, "draining: the server is about to stop"};
   }

@@ -18,6 +18,10 @@ class ServerApp {
   [[nodiscard]] virtual int grpc_port() const = 0;
   [[nodiscard]] virtual int http_port() const = 0;
 
+  // Loads the rules again, soon and on another thread, changed or not. If they
+  // are bad, those in force stay.
+  virtual void ReloadRules() = 0;
+
   // Health says NOT_SERVING and /readyz 503; requests are still answered.
   virtual void AnnounceShutdown() = 0;
 
@@ -26,8 +30,9 @@ class ServerApp {
   virtual void Drain() = 0;
 };
 
-// Loads the rules and serves. INVALID_ARGUMENT with one line for each mistake
-// of the rules, UNAVAILABLE if it cannot listen.
+// Loads the rules and serves; loads them again when their files change.
+// INVALID_ARGUMENT with one line for each mistake of the rules, UNAVAILABLE if
+// it cannot listen.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<ServerApp>> StartServerApp(
     const ServerOptions& options);
 

@@ -95,6 +95,16 @@ constexpr std::array kFlags = {
            o.rules = v;
            return absl::OkStatus();
          }},
+    Flag{"--rules-poll", "DURATION",
+         "How often the rules are looked at for changes that the file system "
+         "does not tell of, 10ms to 1h [10s]",
+         [](const std::string& v, ServerOptions& o) {
+           const absl::Status status = SetDuration(v, o.rules_poll);
+           if (!status.ok() || o.rules_poll >= absl::Milliseconds(10)) {
+             return status;
+           }
+           return Bad(v, "a duration from 10ms to 1h, such as 10s");
+         }},
     Flag{"--listen", "HOST:PORT",
          "Where gRPC clients connect; port 0 takes a free one "
          "[127.0.0.1:8081]",
@@ -166,8 +176,13 @@ constexpr char kExamples[] =
     "  tollgate-server --rules=rules.yaml --listen=127.0.0.1:0 \\\n"
     "      --http-listen=off --port-file=/tmp/tollgate.ports\n"
     "      for a test: a free port, told in a file\n\n"
+    "Changed rules come into force while it runs, in one step; bad ones do "
+    "not,\n"
+    "and /readyz and the log say why. SIGHUP loads them at once.\n\n"
     "Signals: SIGTERM or SIGINT drains and exits 0; a second one exits 1 at\n"
-    "once. Exit status 2 is a bad flag or a bad rule file.\n";
+    "once. SIGHUP reloads the rules. Exit status 2 is a bad flag or a bad "
+    "rule\n"
+    "file at the start.\n";
 
 // --max-in-flight: TOLLGATE_MAX_IN_FLIGHT.
 std::string EnvironmentName(absl::string_view flag) {

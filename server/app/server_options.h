@@ -15,6 +15,7 @@ enum class LogFormat { kText, kJson };
 // What the flags say; ParseServerFlags describes and bounds each of them.
 struct ServerOptions {
   std::string rules;
+  absl::Duration rules_poll = absl::Seconds(10);
   std::string listen = "127.0.0.1:8081";
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
   int64_t max_in_flight = 4096;

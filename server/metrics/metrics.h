@@ -21,6 +21,8 @@ struct BucketTotals {
   uint64_t swept = 0;    // forgotten since the start
 };
 
+enum class ReloadResult { kSuccess, kFailure };
+
 // Counts decisions and what the service does with calls, and writes all of it
 // as Prometheus text. The Count functions and OnDecision take no lock, allocate
 // nothing, and touch no memory that other threads write. Rules are rows that
@@ -31,7 +33,9 @@ struct BucketTotals {
 // - to each rule that applied, once a request however many of its buckets did:
 //   "refused" or "impossible" if this rule says so, "shadow_refused" if a
 //   shadow rule would have, "allowed" if the rule and the whole request were
-//   allowed; nothing if the rule allowed what another one refused.
+//   allowed (an unlimited rule always is); nothing if the rule allowed what
+//   another one refused.
+// - the values that a rule wanted as an address and that were none.
 // - to its domain: the outcome, or "unmatched" if no rule applied.
 // Peeks and requests past their deadline add nothing.
 class Metrics : public DecisionObserver {
@@ -49,6 +53,9 @@ class Metrics : public DecisionObserver {
   // Rules were loaded again, or could not be.
   virtual void CountReloadSuccess() = 0;
   virtual void CountReloadFailure() = 0;
+  // How the rules were last loaded, also at the start, and when (since the Unix
+  // epoch).
+  virtual void SetLastReload(ReloadResult result, int64_t at_ns) = 0;
   // The hash of the rules in force; empty until there are any.
   virtual void SetRulesHash(absl::string_view hash) = 0;
 

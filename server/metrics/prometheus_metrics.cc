@@ -63,6 +63,7 @@ enum TotalColumn : size_t {
   kUnknownDomainRequests,
   kReloadSuccess,
   kReloadFailure,
+  kUnparsableAddresses,
   kDurationSumNs,
   kDurationBuckets,  // one more than there are bounds
   kTotalColumns = kDurationBuckets + kDurationBoundsNs.size() + 1,
@@ -119,6 +120,10 @@ class PrometheusMetrics final : public Metrics {
   void CountInvalid() override { totals_.Add(0, kInvalid); }
   void CountReloadSuccess() override { totals_.Add(0, kReloadSuccess); }
   void CountReloadFailure() override { totals_.Add(0, kReloadFailure); }
+  void SetLastReload(ReloadResult result, int64_t at_ns) override {
+    MutexLock lock(mutex_);
+    last_reload_ = {result, at_ns};
+  }
   void SetRulesHash(absl::string_view hash) override {
     MutexLock lock(mutex_);
     rules_hash_ = std::string(hash);
@@ -147,6 +152,7 @@ class PrometheusMetrics final : public Metrics {
   mutable Mutex mutex_;
   std::shared_ptr<const InForce> in_force_ ABSL_GUARDED_BY(mutex_);
   std::string rules_hash_ ABSL_GUARDED_BY(mutex_);
+  std::pair<ReloadResult, int64_t> last_reload_ ABSL_GUARDED_BY(mutex_){};
 };
 
 void PrometheusMetrics::OnRules(const RuleSet& rules) {
@@ -183,6 +189,9 @@ RuleColumn WorstOf(const RuleStatus* i, const RuleStatus* end) {
 
 void PrometheusMetrics::OnDecision(const Decision& decision) {
   if (decision.peek || decision.outcome == Outcome::kExpired) return;
+  if (decision.bad_addresses > 0) {
+    totals_.Add(0, kUnparsableAddresses, decision.bad_addresses);
+  }
   const RuleStatus* const end =
       decision.statuses.data() + decision.statuses.size();
   for (const RuleStatus* i = decision.statuses.data(); i != end;) {
@@ -330,6 +339,11 @@ void PrometheusMetrics::AddService(Families& out) const {
                  "Requests outside the bounds of the interface.",
                  MetricType::Counter,
                  {CounterOf(Total(kInvalid))}});
+  out.push_back({"tollgate_unparsable_addresses_total",
+                 "Values that a rule wanted as an IP address and that were "
+                 "none.",
+                 MetricType::Counter,
+                 {CounterOf(Total(kUnparsableAddresses))}});
   out.push_back({"tollgate_build_info",
                  "The program's version; always 1.",
                  MetricType::Gauge,
@@ -343,11 +357,24 @@ void PrometheusMetrics::AddRules(Families& out) const {
                  {CounterOf(Total(kReloadSuccess), {{"result", "success"}}),
                   CounterOf(Total(kReloadFailure), {{"result", "failure"}})}});
   std::string hash;
+  std::pair<ReloadResult, int64_t> last_reload;
   {
     MutexLock lock(mutex_);
     hash = rules_hash_;
+    last_reload = last_reload_;
   }
   if (hash.empty()) return;
+  constexpr double kSecond = 1e9;
+  out.push_back({"tollgate_rules_last_reload_successful",
+                 "1 if the rules were good when they were last loaded, 0 if "
+                 "they were not and those before them stay in force.",
+                 MetricType::Gauge,
+                 {GaugeOf(last_reload.first == ReloadResult::kSuccess)}});
+  out.push_back({"tollgate_rules_last_reload_timestamp_seconds",
+                 "When the rules were last loaded, good or not, since the Unix "
+                 "epoch.",
+                 MetricType::Gauge,
+                 {GaugeOf(static_cast<double>(last_reload.second) / kSecond)}});
   out.push_back({"tollgate_rules_info",
                  "The hash of the rules in force.",
                  MetricType::Gauge,
