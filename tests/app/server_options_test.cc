@@ -30,6 +30,7 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   const ServerOptions& options = parsed->options;
   EXPECT_EQ(parsed->text, "");
   EXPECT_EQ(options.rules, "r.yaml");
+  EXPECT_EQ(options.rules_poll, absl::Seconds(10));
   EXPECT_EQ(options.listen, "127.0.0.1:8081");
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
   EXPECT_EQ(options.max_in_flight, 4096);
@@ -43,14 +44,16 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
 }
 
 TEST(ParseServerFlags, ReadsEveryFlag) {
-  const auto parsed = Parse(
-      {"--rules", "rules.d", "--listen=[::]:0", "--http-listen=0.0.0.0:65535",
-       "--max-in-flight=1", "--max-message-bytes=1024", "--threads=1024",
-       "--drain-grace=1h", "--drain-delay=500ms", "--log-level=error",
-       "--log-format=json", "--port-file=/tmp/p"});
+  const auto parsed =
+      Parse({"--rules", "rules.d", "--rules-poll=10ms", "--listen=[::]:0",
+             "--http-listen=0.0.0.0:65535", "--max-in-flight=1",
+             "--max-message-bytes=1024", "--threads=1024", "--drain-grace=1h",
+             "--drain-delay=500ms", "--log-level=error", "--log-format=json",
+             "--port-file=/tmp/p"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const ServerOptions& options = parsed->options;
   EXPECT_EQ(options.rules, "rules.d");
+  EXPECT_EQ(options.rules_poll, absl::Milliseconds(10));
   EXPECT_EQ(options.listen, "[::]:0");
   EXPECT_EQ(options.http_listen, "0.0.0.0:65535");
   EXPECT_EQ(options.max_in_flight, 1);
@@ -75,6 +78,9 @@ TEST(ParseServerFlags, NamesTheFlagWhatItGotAndWhatItWants) {
     const char* flag;
     const char* message;
   } kBad[] = {
+      {"--rules-poll=9ms", "--rules-poll: got \"9ms\", want a duration"},
+      {"--rules-poll=0", "--rules-poll: got \"0\", want a duration"},
+      {"--rules-poll=2h", "--rules-poll: got \"2h\", want a duration"},
       {"--listen=8081", "--listen: got \"8081\", want HOST:PORT"},
       {"--listen=:8081", "--listen: got \":8081\", want HOST:PORT"},
       {"--listen=h:", "--listen: got \"h:\", want HOST:PORT"},
@@ -138,7 +144,8 @@ TEST(ParseServerFlags, TeachesWithExamples) {
   ASSERT_TRUE(help.ok());
   EXPECT_THAT(help->text,
               AllOf(HasSubstr("--rules"), HasSubstr("TOLLGATE_RULES"),
-                    HasSubstr("--drain-delay"), HasSubstr("Examples:"),
+                    HasSubstr("--drain-delay"), HasSubstr("SIGHUP"),
+                    HasSubstr("Examples:"),
                     HasSubstr("tollgate-server --rules=rules.yaml")));
 }
 

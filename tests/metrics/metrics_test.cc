@@ -209,6 +209,49 @@ TEST(Metrics, CountsWhatTheServiceTurnsAway) {
             1);
 }
 
+TEST(Metrics, ShowsHowAndWhenTheRulesWereLastLoaded) {
+  Counted counted;
+  counted.metrics->SetRulesHash("abc");
+  counted.metrics->SetLastReload(ReloadResult::kSuccess,
+                                 1'700'000'000'250'000'000);
+  EXPECT_EQ(counted.Value("tollgate_rules_last_reload_successful"), 1);
+  EXPECT_EQ(counted.Value("tollgate_rules_last_reload_timestamp_seconds"),
+            1'700'000'000.25);
+  counted.metrics->SetLastReload(ReloadResult::kFailure,
+                                 1'700'000'001'000'000'000);
+  EXPECT_EQ(counted.Value("tollgate_rules_last_reload_successful"), 0);
+  EXPECT_EQ(counted.Value("tollgate_rules_last_reload_timestamp_seconds"),
+            1'700'000'001);
+}
+
+TEST(Metrics, CountsEveryValueThatIsNoAddress) {
+  Counted counted;
+  Rule rule = PerUser("per-network", 5);
+  rule.key = {KeyPart{{KeySource{"user", AddressPrefix{}}}}};
+  counted.SetRules({rule});
+  counted.Ask("shop", "192.0.2.1");
+  EXPECT_EQ(counted.Value("tollgate_unparsable_addresses_total"), 0);
+  counted.Ask("shop", "ana");
+  counted.Ask("shop", "192.0.2.256");
+  EXPECT_EQ(counted.Value("tollgate_unparsable_addresses_total"), 2);
+  EXPECT_EQ(counted.Decisions("per-network", "allowed"), 1);
+  EXPECT_EQ(counted.Requests("shop", "unmatched"), 2);
+}
+
+TEST(Metrics, CountsAnUnlimitedRuleAsAllowedAndWhatItSkipsNotAtAll) {
+  Counted counted;
+  Rule staff;
+  staff.domain = "shop";
+  staff.name = "staff";
+  staff.match = {Condition{"user", {Pattern::Exact("root")}}};
+  staff.unlimited = true;
+  counted.SetRules({PerUser("per-user", 1), staff});
+  for (int i = 0; i < 3; ++i) counted.Ask("shop", "root");
+  EXPECT_EQ(counted.Decisions("staff", "allowed"), 3);
+  EXPECT_EQ(counted.Decisions("per-user", "allowed"), 0);
+  EXPECT_EQ(counted.Requests("shop", "allowed"), 3);
+}
+
 TEST(Metrics, ShowsTheHashOfTheRulesInForceOnly) {
   Counted counted;
   EXPECT_THAT(counted.metrics->Serialize({}),
