@@ -42,6 +42,9 @@ struct RuleStatus {
   absl::Duration retry_after;  // until this rule would allow the same cost
   Outcome outcome = Outcome::kAllowed;  // what this rule alone would answer
   bool shadow = false;                  // counted and reported, never refuses
+  absl::Duration delay;                 // to wait before going ahead
+  // An allow-list: it has no limit, and other rules do not apply beside it.
+  bool unlimited = false;
 };
 
 // The answer to a Request. There is always one: where the service gives none,
@@ -52,6 +55,15 @@ struct Decision {
   Outcome outcome = Outcome::kAllowed;
   // With kRefused: waiting this long succeeds if nobody else takes.
   absl::Duration retry_after;
+  // With kAllowed: wait this long before going ahead. Mostly zero: only rules
+  // that shape instead of refusing (leaky_bucket) ask for it.
+  absl::Duration delay;
+  // With kAllowed, where it holds slots of concurrency rules: what Release
+  // takes. Opaque bytes, mostly empty.
+  std::string ticket;
+  // When the service decided, by its own clock: what Refund takes. InfinitePast
+  // where it did not decide.
+  absl::Time decided_at = absl::InfinitePast();
   // One for each bucket that applies. From the backstop: its one rule, named
   // "backstop". From the outage policy: none.
   std::vector<RuleStatus> statuses;

@@ -18,6 +18,13 @@ void SetDuration(absl::Duration duration, google::protobuf::Duration* message) {
   message->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
 }
 
+// From 1970 on, as the service's clock is.
+void SetTime(absl::Time time, google::protobuf::Timestamp* message) {
+  absl::Duration since = time - absl::UnixEpoch();
+  message->set_seconds(absl::IDivDuration(since, absl::Seconds(1), &since));
+  message->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(since)));
+}
+
 absl::StatusOr<Outcome> ToOutcome(v1::Outcome outcome) {
   switch (outcome) {
     case v1::ALLOWED:
@@ -69,6 +76,13 @@ absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
   decision.outcome = *outcome;
   decision.allowed = *outcome == Outcome::kAllowed;
   decision.retry_after = ToDuration(message.retry_after());
+  decision.delay = ToDuration(message.delay());
+  decision.ticket = message.ticket();
+  if (message.has_decided_at()) {
+    decision.decided_at = absl::UnixEpoch() +
+                          absl::Seconds(message.decided_at().seconds()) +
+                          absl::Nanoseconds(message.decided_at().nanos());
+  }
   decision.statuses.reserve(static_cast<size_t>(message.statuses_size()));
   for (const v1::RuleStatus& from : message.statuses()) {
     RuleStatus to;
@@ -83,6 +97,8 @@ absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
     to.reset_after = ToDuration(from.reset_after());
     to.retry_after = ToDuration(from.retry_after());
     to.shadow = from.shadow();
+    to.delay = ToDuration(from.delay());
+    to.unlimited = from.unlimited();
     decision.statuses.push_back(std::move(to));
   }
   return decision;
@@ -92,6 +108,11 @@ v1::ShouldAllowResponse ToMessage(const Decision& decision) {
   v1::ShouldAllowResponse message;
   message.set_outcome(ToWire(decision.outcome));
   SetDuration(decision.retry_after, message.mutable_retry_after());
+  SetDuration(decision.delay, message.mutable_delay());
+  message.set_ticket(decision.ticket);
+  if (decision.decided_at != absl::InfinitePast()) {
+    SetTime(decision.decided_at, message.mutable_decided_at());
+  }
   for (const RuleStatus& from : decision.statuses) {
     v1::RuleStatus* to = message.add_statuses();
     to->set_rule(from.rule);
@@ -103,6 +124,8 @@ v1::ShouldAllowResponse ToMessage(const Decision& decision) {
     SetDuration(from.retry_after, to->mutable_retry_after());
     to->set_outcome(ToWire(from.outcome));
     to->set_shadow(from.shadow);
+    SetDuration(from.delay, to->mutable_delay());
+    to->set_unlimited(from.unlimited);
   }
   return message;
 }

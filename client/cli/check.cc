@@ -1,45 +1,20 @@
 #include "client/cli/check.h"
 
-#include <google/protobuf/util/json_util.h>
-
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "client/cli/cli.h"
 #include "client/cli/entries.h"
 #include "client/cli/json.h"
+#include "client/cli/status_table.h"
 #include "client/client.h"
 #include "client/wire.h"
 
 namespace tollgate::cli {
 namespace {
 
-absl::StatusOr<client::Request> ToRequest(const CheckOptions& options) {
-  client::Request request;
-  request.domain = options.domain;
-  request.cost = options.cost;
-  if (!options.entries.empty()) {
-    absl::StatusOr<client::Descriptor> first = ParseEntries(options.entries);
-    if (!first.ok()) return first.status();
-    request.descriptors.push_back(*std::move(first));
-  }
-  for (const std::string& text : options.descriptors) {
-    absl::StatusOr<client::Descriptor> more = ParseDescriptor(text);
-    if (!more.ok()) return more.status();
-    request.descriptors.push_back(*std::move(more));
-  }
-  if (request.descriptors.empty()) {
-    return absl::InvalidArgumentError(
-        "got no entry, want KEY=VALUE... or --descriptor");
-  }
-  return request;
-}
-
 absl::StatusOr<client::Decision> Ask(const CheckOptions& options) {
-  absl::StatusOr<client::Request> request = ToRequest(options);
+  absl::StatusOr<client::Request> request = ToRequest(options.request);
   if (!request.ok()) return request.status();
   const absl::StatusOr<absl::Duration> timeout =
       ParseTime("--timeout", options.timeout);
@@ -66,62 +41,40 @@ void Complain(const CheckOptions& options, const client::Decision& decision,
       << client::SourceName(decision.source) << ".\n";
 }
 
-using Row = std::array<std::string, 6>;
-
-Row ToRow(const client::RuleStatus& status) {
-  std::string outcome(client::OutcomeName(status.outcome));
-  if (status.shadow) outcome += " (shadow)";
-  return {status.rule,
-          absl::StrCat(status.tokens, "/", absl::FormatDuration(status.period)),
-          absl::StrCat(status.remaining, " of ", status.burst),
-          absl::FormatDuration(status.reset_after),
-          absl::FormatDuration(status.retry_after),
-          std::move(outcome)};
+Tint TintOf(client::Outcome outcome) {
+  return outcome == client::Outcome::kAllowed ? Tint::kGreen : Tint::kRed;
 }
 
 }  // namespace
 
-std::string DecisionText(const client::Decision& decision) {
-  std::string text = absl::StrCat(client::OutcomeName(decision.outcome), " by ",
-                                  client::SourceName(decision.source));
+std::string DecisionText(const client::Decision& decision, Palette palette) {
+  std::string text = absl::StrCat(Tinted(client::OutcomeName(decision.outcome),
+                                         TintOf(decision.outcome), palette),
+                                  " by ", client::SourceName(decision.source));
   if (decision.outcome == client::Outcome::kRefused) {
     absl::StrAppend(&text, ", try again in ",
                     absl::FormatDuration(decision.retry_after));
   } else if (decision.outcome == client::Outcome::kImpossible) {
     absl::StrAppend(&text, ", waiting will not help");
+  } else if (decision.delay > absl::ZeroDuration()) {
+    absl::StrAppend(&text, ", but go ahead only in ",
+                    absl::FormatDuration(decision.delay));
   }
-  if (decision.statuses.empty())
+  if (decision.statuses.empty()) {
     return absl::StrCat(text, ": no rule applies\n");
-  absl::StrAppend(&text, "\n");
-
-  std::vector<Row> rows{
-      {"RULE", "LIMIT", "LEFT", "FULL IN", "RETRY IN", "OUTCOME"}};
-  for (const client::RuleStatus& status : decision.statuses) {
-    rows.push_back(ToRow(status));
   }
-  std::array<size_t, std::tuple_size_v<Row>> widths{};
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths.at(i) = std::max(widths.at(i), row.at(i).size());
-    }
-  }
-  for (const Row& row : rows) {
-    for (size_t i = 0; i + 1 < row.size(); ++i) {
-      absl::StrAppendFormat(&text, "  %-*s", static_cast<int>(widths.at(i)),
-                            row.at(i));
-    }
-    absl::StrAppend(&text, "  ", row.back(), "\n");
+  absl::StrAppend(&text, "\n",
+                  StatusTable(client::ToMessage(decision).statuses(), palette));
+  if (!decision.ticket.empty()) {
+    absl::StrAppend(&text,
+                    "It holds slots until they expire; --json has the ticket "
+                    "to release them.\n");
   }
   return text;
 }
 
 std::string DecisionJson(const client::Decision& decision) {
-  google::protobuf::util::JsonPrintOptions print;
-  print.always_print_primitive_fields = true;  // "remaining": "0" says a lot
-  std::string json;
-  // Fails for nothing that ToMessage makes.
-  (void)google::protobuf::util::MessageToJsonString(client::ToMessage(decision),
-                                                    &json, print);
+  std::string json = MessageJson(client::ToMessage(decision));
   if (!json.empty()) json.pop_back();  // its "}"
   absl::StrAppend(
       &json, ",\"source\":", JsonString(client::SourceName(decision.source)));
@@ -133,21 +86,20 @@ std::string DecisionJson(const client::Decision& decision) {
   return absl::StrCat(json, "}");
 }
 
-int RunCheck(const CheckOptions& options, std::ostream& out,
-             std::ostream& err) {
+int RunCheck(const CheckOptions& options, const Output& output) {
   const absl::StatusOr<client::Decision> decision = Ask(options);
   if (!decision.ok()) {
-    err << "tollgate check: " << decision.status().message() << "\n";
+    output.err << "tollgate check: " << decision.status().message() << "\n";
     return kExitError;
   }
   const bool answered = decision->source == client::Source::kService;
   if (options.json) {
-    out << DecisionJson(*decision) << "\n";
+    output.out << DecisionJson(*decision) << "\n";
   } else if (answered) {
-    out << DecisionText(*decision);
+    output.out << DecisionText(*decision, output.palette);
   }
   if (!answered) {
-    Complain(options, *decision, err);
+    Complain(options, *decision, output.err);
     return kExitError;
   }
   return decision->allowed ? kExitOk : kExitNo;

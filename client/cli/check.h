@@ -1,20 +1,16 @@
 #ifndef TOLLGATE_CLIENT_CLI_CHECK_H_
 #define TOLLGATE_CLIENT_CLI_CHECK_H_
 
-#include <cstdint>
-#include <ostream>
 #include <string>
-#include <vector>
 
+#include "client/cli/entries.h"
+#include "client/cli/output.h"
 #include "client/decision.h"
 
 namespace tollgate::cli {
 
 struct CheckOptions {
-  std::vector<std::string> entries;      // KEY=VALUE, of the first descriptor
-  std::vector<std::string> descriptors;  // "KEY=VALUE ...", each one more
-  std::string domain;
-  uint32_t cost = 1;
+  RequestOptions request;
   std::string server;
   std::string timeout;  // a duration
   bool json = false;
@@ -22,10 +18,10 @@ struct CheckOptions {
 
 // Asks the service for one decision, as an application would, and prints it.
 // Exit status 0 allowed, 1 refused or impossible, 2 if the service gave none.
-int RunCheck(const CheckOptions& options, std::ostream& out, std::ostream& err);
+int RunCheck(const CheckOptions& options, const Output& output);
 
 // The decision for people: a line, and a table of the rules if any applied.
-std::string DecisionText(const client::Decision& decision);
+std::string DecisionText(const client::Decision& decision, Palette palette);
 
 // The service's response as proto3 JSON on one line, with "source" and, where
 // the service did not decide, "error".

@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "client/cli/bench.h"
+#include "client/cli/buckets.h"
 #include "client/cli/check.h"
+#include "client/cli/explain.h"
+#include "client/cli/rules.h"
 #include "client/cli/validate.h"
 #include "server/base/clock.h"
 
@@ -16,29 +19,41 @@ namespace {
 constexpr char kServerHelp[] = "Where tollgate-server listens for gRPC";
 
 // What the command line asked for; empty if it asked for nothing.
-using Action = std::function<int(std::ostream& out, std::ostream& err)>;
+using Action = std::function<int(const Output& output)>;
+
+void AddRequest(CLI::App& command, RequestOptions& options) {
+  command.add_option("KEY=VALUE", options.entries,
+                     "The entries that describe the request");
+  command
+      .add_option("--descriptor", options.descriptors,
+                  "One more descriptor, as \"KEY=VALUE KEY=VALUE\"; may be "
+                  "given again")
+      ->expected(1)
+      ->take_all();
+}
+
+CLI::Option* AddDomain(CLI::App& command, std::string& domain) {
+  return command.add_option("--domain", domain, "The namespace of rules");
+}
+
+CLI::Option* AddServer(CLI::App& command, std::string& address,
+                       std::string& timeout) {
+  command.add_option("--timeout", timeout, "How long to wait")
+      ->default_val("1s");
+  return command.add_option("--server", address, kServerHelp)
+      ->default_val("127.0.0.1:8081");
+}
 
 void AddCheck(CLI::App& app, Action& action, CheckOptions& options) {
   CLI::App* command = app.add_subcommand(
       "check", "Ask for one decision: may this request go ahead?");
-  command->add_option("KEY=VALUE", options.entries,
-                      "The entries that describe the request");
+  AddRequest(*command, options.request);
+  AddDomain(*command, options.request.domain)->default_val(kDefaultDomain);
   command
-      ->add_option("--descriptor", options.descriptors,
-                   "One more descriptor, as \"KEY=VALUE KEY=VALUE\"; may be "
-                   "given again")
-      ->expected(1)
-      ->take_all();
-  command->add_option("--domain", options.domain, "The namespace of rules")
-      ->default_val("default");
-  command
-      ->add_option("--cost", options.cost,
+      ->add_option("--cost", options.request.cost,
                    "The tokens to take; 0 looks and takes none")
       ->default_val(1);
-  command->add_option("--server", options.server, kServerHelp)
-      ->default_val("127.0.0.1:8081");
-  command->add_option("--timeout", options.timeout, "How long to wait")
-      ->default_val("1s");
+  AddServer(*command, options.server, options.timeout);
   command->add_flag("--json", options.json,
                     "Print the response as JSON, with its source");
   command->footer(
@@ -50,8 +65,119 @@ void AddCheck(CLI::App& app, Action& action, CheckOptions& options) {
       "  tollgate check --domain=shop user=ana \\\n"
       "      --descriptor \"ip=192.0.2.1 endpoint=/login\" --json");
   command->callback([&] {
-    action = [&options](std::ostream& out, std::ostream& err) {
-      return RunCheck(options, out, err);
+    action = [&options](const Output& output) {
+      return RunCheck(options, output);
+    };
+  });
+}
+
+void AddExplain(CLI::App& app, Action& action, ExplainOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "explain", "Show which rules apply to a request, and why others do not");
+  AddRequest(*command, options.request);
+  AddDomain(*command, options.request.domain);
+  command->add_option("--cost", options.request.cost, "The tokens to take")
+      ->default_val(1);
+  CLI::Option* rules = command->add_option(
+      "--rules", options.rules,
+      "Explain by these files instead of a server's: a file or a directory");
+  AddServer(*command, options.server.address, options.server.timeout)
+      ->excludes(rules);
+  command->add_flag("--json", options.json,
+                    "Print the ExplainResponse as JSON");
+  command->footer(
+      "Rules are in the order of the file, which is the order in which they "
+      "are "
+      "asked;\nall of them must allow. A bucket is named by the entries that "
+      "form its key. Nothing\nis taken. Without --domain, that of the files if "
+      "they have only one, and\n\"default\" at a server. Rules in mode off are "
+      "not in force, so they are not shown.\n"
+      "Exit status: 0 explained, 2 not: mistakes in the files, no answer.\n\n"
+      "Examples:\n"
+      "  tollgate explain --rules=rules.yaml user=ana endpoint=/login\n"
+      "  tollgate explain --server=127.0.0.1:8081 --domain=shop user=ana\n"
+      "  tollgate explain --rules=rules.yaml user=ana --cost=10 \\\n"
+      "      --descriptor \"ip=192.0.2.1 endpoint=/search\" --json");
+  command->callback([&] {
+    action = [&options](const Output& output) {
+      return RunExplain(options, output);
+    };
+  });
+}
+
+void AddRules(CLI::App& app, Action& action, RulesOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "rules", "List the rules in force at a server, or those of files");
+  AddDomain(*command, options.domain)->description("Only this one's rules");
+  CLI::Option* rules = command->add_option(
+      "--rules", options.rules,
+      "List these files' rules instead of a server's: a file or a directory");
+  AddServer(*command, options.server.address, options.server.timeout)
+      ->excludes(rules);
+  command->add_flag("--json", options.json,
+                    "Print the GetRulesResponse as JSON");
+  command->footer(
+      "Rules in mode off are not in force, so they are not listed. Two sets of "
+      "rules that\nmean the same have the same hash: it is the one in the "
+      "metric tollgate_rules_info.\n"
+      "Exit status: 0 listed, 2 not: mistakes in the files, no answer.\n\n"
+      "Examples:\n"
+      "  tollgate rules\n"
+      "  tollgate rules --domain=shop --server=127.0.0.1:8081 --json\n"
+      "  tollgate rules --rules=/etc/tollgate/rules");
+  command->callback([&] {
+    action = [&options](const Output& output) {
+      return RunRules(options, output);
+    };
+  });
+}
+
+// What `peek` and `reset` have in common.
+CLI::App* AddBucketCommand(CLI::App& app, const std::string& name,
+                           const std::string& description,
+                           BucketOptions& options) {
+  CLI::App* command = app.add_subcommand(name, description);
+  AddRequest(*command, options.request);
+  AddDomain(*command, options.request.domain)->default_val(kDefaultDomain);
+  command->add_option("--rule", options.rule,
+                      "Only the bucket of this rule; without it, of each rule "
+                      "that applies");
+  AddServer(*command, options.server.address, options.server.timeout);
+  command->add_flag("--json", options.json, "Print the response as JSON");
+  return command;
+}
+
+void AddPeek(CLI::App& app, Action& action, BucketOptions& options) {
+  CLI::App* command = AddBucketCommand(
+      app, "peek", "Show the buckets that a request selects, as they are",
+      options);
+  command->footer(
+      "Takes nothing.\n"
+      "Exit status: 0 shown, 2 no answer.\n\n"
+      "Examples:\n"
+      "  tollgate peek --domain=shop user=ana\n"
+      "  tollgate peek --domain=shop user=ana --rule=per-user --json");
+  command->callback([&] {
+    action = [&options](const Output& output) {
+      return RunPeek(options, output);
+    };
+  });
+}
+
+void AddReset(CLI::App& app, Action& action, BucketOptions& options) {
+  CLI::App* command = AddBucketCommand(
+      app, "reset", "Make the buckets that a request selects full again",
+      options);
+  command->footer(
+      "For a client who was refused by mistake: what it spent is forgotten. "
+      "See first which\nbuckets that are: tollgate peek with the same words.\n"
+      "Exit status: 0 done, also if no bucket was there; 2 no answer.\n\n"
+      "Examples:\n"
+      "  tollgate reset --domain=shop user=ana\n"
+      "  tollgate reset --domain=shop user=ana --rule=login");
+  command->callback([&] {
+    action = [&options](const Output& output) {
+      return RunReset(options, output);
     };
   });
 }
@@ -71,8 +197,8 @@ void AddValidate(CLI::App& app, Action& action, ValidateOptions& options) {
       "  tollgate validate rules.yaml\n"
       "  tollgate validate /etc/tollgate/rules --json");
   command->callback([&] {
-    action = [&options](std::ostream& out, std::ostream& err) {
-      return RunValidate(options, out, err);
+    action = [&options](const Output& output) {
+      return RunValidate(options, output);
     };
   });
 }
@@ -132,17 +258,17 @@ void AddBench(CLI::App& app, Action& action, BenchOptions& options) {
       "--keys=1000000\n"
       "  tollgate bench --domain=shop --metrics=127.0.0.1:8080");
   command->callback([&] {
-    action = [&options](std::ostream& out, std::ostream& err) {
+    action = [&options](const Output& output) {
       const SystemClock clock;
-      return RunBench(options, clock, out, err);
+      return RunBench(options, clock, output.out, output.err);
     };
   });
 }
 
 void AddVersion(CLI::App& app, Action& action) {
   app.add_subcommand("version", "Print the version")->callback([&] {
-    action = [](std::ostream& out, std::ostream& /*err*/) {
-      out << "tollgate " << TOLLGATE_VERSION << "\n";
+    action = [](const Output& output) {
+      output.out << "tollgate " << TOLLGATE_VERSION << "\n";
       return kExitOk;
     };
   });
@@ -150,22 +276,30 @@ void AddVersion(CLI::App& app, Action& action) {
 
 }  // namespace
 
-int RunCli(const std::vector<std::string>& args, std::ostream& out,
-           std::ostream& err) {
+int RunCli(const std::vector<std::string>& args, const Output& output) {
   CLI::App app("Asks the Tollgate rate limiter, and looks after its rules.",
                "tollgate");
   app.require_subcommand(0, 1);  // so that an unknown one is named
   app.footer(
-      "Each command explains itself: tollgate check --help\n\n"
+      "Each command explains itself: tollgate check --help\n"
+      "Colours are for terminals only, and not where NO_COLOR is set.\n\n"
       "Examples:\n"
       "  tollgate check --domain=shop user=ana\n"
       "  tollgate validate rules.yaml\n"
+      "  tollgate explain --rules=rules.yaml user=ana\n"
       "  tollgate bench --domain=shop --duration=5s");
   Action action;
   CheckOptions check;
+  ExplainOptions explain;
+  RulesOptions rules;
+  BucketOptions buckets;
   ValidateOptions validate;
   BenchOptions bench;
   AddCheck(app, action, check);
+  AddExplain(app, action, explain);
+  AddRules(app, action, rules);
+  AddPeek(app, action, buckets);
+  AddReset(app, action, buckets);
   AddValidate(app, action, validate);
   AddBench(app, action, bench);
   AddVersion(app, action);
@@ -174,13 +308,13 @@ int RunCli(const std::vector<std::string>& args, std::ostream& out,
     std::vector<std::string> reversed(args.rbegin(), args.rend());
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error, out, err) == 0 ? kExitOk : kExitError;
+    return app.exit(error, output.out, output.err) == 0 ? kExitOk : kExitError;
   }
   if (!action) {
-    err << "want a command: see tollgate --help\n";
+    output.err << "want a command: see tollgate --help\n";
     return kExitError;
   }
-  return action(out, err);
+  return action(output);
 }
 
 }  // namespace tollgate::cli

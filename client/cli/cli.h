@@ -1,9 +1,10 @@
 #ifndef TOLLGATE_CLIENT_CLI_CLI_H_
 #define TOLLGATE_CLIENT_CLI_CLI_H_
 
-#include <ostream>
 #include <string>
 #include <vector>
+
+#include "client/cli/output.h"
 
 namespace tollgate::cli {
 
@@ -13,10 +14,8 @@ inline constexpr int kExitNo = 1;     // refused, or a rule file has mistakes
 inline constexpr int kExitError = 2;  // no answer: wrong use, unreachable, ...
 
 // Runs one `tollgate` command: `args` are those after the program's name.
-// Results go to `out`, complaints and progress to `err`. Returns the exit
-// status. Throws nothing.
-int RunCli(const std::vector<std::string>& args, std::ostream& out,
-           std::ostream& err);
+// Returns the exit status. Throws nothing.
+int RunCli(const std::vector<std::string>& args, const Output& output);
 
 }  // namespace tollgate::cli
 

@@ -1,5 +1,7 @@
 #include "client/cli/entries.h"
 
+#include <utility>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -28,6 +30,27 @@ absl::StatusOr<client::Descriptor> ParseDescriptor(absl::string_view text) {
         "descriptor: got none, want \"KEY=VALUE ...\"");
   }
   return ParseEntries(words);
+}
+
+absl::StatusOr<client::Request> ToRequest(const RequestOptions& options) {
+  client::Request request;
+  request.domain = options.domain;
+  request.cost = options.cost;
+  if (!options.entries.empty()) {
+    absl::StatusOr<client::Descriptor> first = ParseEntries(options.entries);
+    if (!first.ok()) return first.status();
+    request.descriptors.push_back(*std::move(first));
+  }
+  for (const std::string& text : options.descriptors) {
+    absl::StatusOr<client::Descriptor> more = ParseDescriptor(text);
+    if (!more.ok()) return more.status();
+    request.descriptors.push_back(*std::move(more));
+  }
+  if (request.descriptors.empty()) {
+    return absl::InvalidArgumentError(
+        "got no entry, want KEY=VALUE... or --descriptor");
+  }
+  return request;
 }
 
 absl::StatusOr<absl::Duration> ParseTime(absl::string_view option,

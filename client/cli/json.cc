@@ -1,5 +1,8 @@
 #include "client/cli/json.h"
 
+#include <google/protobuf/message.h>
+#include <google/protobuf/util/json_util.h>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/limiter/request.h"
@@ -22,6 +25,15 @@ std::string JsonString(absl::string_view text) {
     }
   }
   json.push_back('"');
+  return json;
+}
+
+std::string MessageJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions print;
+  print.always_print_primitive_fields = true;
+  std::string json;
+  // Fails for no message without an Any.
+  (void)google::protobuf::util::MessageToJsonString(message, &json, print);
   return json;
 }
 

@@ -50,27 +50,27 @@ Result Load(const std::string& path) {
   return result;
 }
 
-std::string Counted(size_t count, absl::string_view noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
-void Print(const Result& result, std::ostream& out, std::ostream& err) {
+void Print(const Result& result, const Output& output) {
   if (!result.found) {
-    err << "tollgate validate: " << result.path << ": no such file\n";
+    output.err << "tollgate validate: " << result.path << ": no such file\n";
     return;
   }
   if (result.errors.empty()) {
-    out << result.path << ": OK, " << Counted(result.rules, "rule") << " in "
-        << Counted(result.domains.size(), "domain") << " ("
-        << absl::StrJoin(result.domains, ", ") << "), hash " << result.hash
-        << "\n";
+    output.out << result.path << ": "
+               << Tinted("OK", Tint::kGreen, output.palette) << ", "
+               << Counted(result.rules, "rule") << " in "
+               << Counted(result.domains.size(), "domain") << " ("
+               << absl::StrJoin(result.domains, ", ") << "), hash "
+               << result.hash << "\n";
     return;
   }
   for (const RuleFileError& error : result.errors) {
-    out << error.ToString() << "\n";
+    output.out << error.ToString() << "\n";
   }
-  out << result.path << ": " << Counted(result.errors.size(), "mistake")
-      << "\n";
+  output.out << result.path << ": "
+             << Tinted(Counted(result.errors.size(), "mistake"), Tint::kRed,
+                       output.palette)
+             << "\n";
 }
 
 std::string ToJson(const RuleFileError& error) {
@@ -102,8 +102,7 @@ std::string ToJson(const Result& result) {
 
 }  // namespace
 
-int RunValidate(const ValidateOptions& options, std::ostream& out,
-                std::ostream& err) {
+int RunValidate(const ValidateOptions& options, const Output& output) {
   int exit_status = kExitOk;
   std::vector<std::string> json;
   for (const std::string& path : options.paths) {
@@ -111,7 +110,7 @@ int RunValidate(const ValidateOptions& options, std::ostream& out,
     if (options.json) {
       json.push_back(ToJson(result));
     } else {
-      Print(result, out, err);
+      Print(result, output);
     }
     if (!result.found) {
       exit_status = kExitError;
@@ -120,8 +119,8 @@ int RunValidate(const ValidateOptions& options, std::ostream& out,
     }
   }
   if (options.json) {
-    out << "{\"ok\":" << (exit_status == kExitOk ? "true" : "false")
-        << ",\"paths\":[" << absl::StrJoin(json, ",") << "]}\n";
+    output.out << "{\"ok\":" << (exit_status == kExitOk ? "true" : "false")
+               << ",\"paths\":[" << absl::StrJoin(json, ",") << "]}\n";
   }
   return exit_status;
 }

@@ -1,9 +1,10 @@
 #ifndef TOLLGATE_CLIENT_CLI_VALIDATE_H_
 #define TOLLGATE_CLIENT_CLI_VALIDATE_H_
 
-#include <ostream>
 #include <string>
 #include <vector>
+
+#include "client/cli/output.h"
 
 namespace tollgate::cli {
 
@@ -15,8 +16,7 @@ struct ValidateOptions {
 // Reads each path as the server would, and prints every mistake, or what there
 // is. Exit status 0 if all are valid, 1 if one has a mistake, 2 if one does not
 // exist.
-int RunValidate(const ValidateOptions& options, std::ostream& out,
-                std::ostream& err);
+int RunValidate(const ValidateOptions& options, const Output& output);
 
 }  // namespace tollgate::cli
 

@@ -1,5 +1,7 @@
 #include "client/wire.h"
 
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -31,6 +33,9 @@ Decision Full() {
   decision.allowed = false;
   decision.outcome = Outcome::kRefused;
   decision.retry_after = absl::Nanoseconds(1'500'000'001);
+  decision.delay = absl::Milliseconds(250);
+  decision.ticket = std::string("\0\xff", 2);
+  decision.decided_at = absl::FromUnixNanos(1'700'000'000'000'000'001);
   decision.statuses.resize(2);
   RuleStatus& first = decision.statuses[0];
   first.rule = "per-user";
@@ -40,8 +45,10 @@ Decision Full() {
   first.remaining = 4;
   first.reset_after = absl::Milliseconds(1600);
   first.shadow = true;
+  first.delay = absl::Nanoseconds(7);
   RuleStatus& second = decision.statuses[1];
   second.rule = "site";
+  second.unlimited = true;
   second.outcome = Outcome::kImpossible;
   second.retry_after = absl::Hours(24 * 3650);
   return decision;
@@ -53,7 +60,13 @@ TEST(Wire, ADecisionSurvivesTheWayThereAndBack) {
   EXPECT_EQ(back->allowed, false);
   EXPECT_EQ(back->outcome, Outcome::kRefused);
   EXPECT_EQ(back->retry_after, absl::Nanoseconds(1'500'000'001));
+  EXPECT_EQ(back->delay, absl::Milliseconds(250));
+  EXPECT_EQ(back->ticket, std::string("\0\xff", 2));
+  EXPECT_EQ(back->decided_at, absl::FromUnixNanos(1'700'000'000'000'000'001));
   ASSERT_EQ(back->statuses.size(), 2);
+  EXPECT_EQ(back->statuses[0].delay, absl::Nanoseconds(7));
+  EXPECT_FALSE(back->statuses[0].unlimited);
+  EXPECT_TRUE(back->statuses[1].unlimited);
   EXPECT_EQ(back->statuses[0].rule, "per-user");
   EXPECT_EQ(back->statuses[0].tokens, 10);
   EXPECT_EQ(back->statuses[0].period, absl::Seconds(1));
@@ -65,6 +78,15 @@ TEST(Wire, ADecisionSurvivesTheWayThereAndBack) {
   EXPECT_EQ(back->statuses[1].outcome, Outcome::kImpossible);
   EXPECT_EQ(back->statuses[1].retry_after, absl::Hours(24 * 3650));
   EXPECT_FALSE(back->statuses[1].shadow);
+}
+
+TEST(Wire, WithoutATimeTheServiceDidNotDecide) {
+  v1::ShouldAllowResponse message;
+  message.set_outcome(v1::ALLOWED);
+  const absl::StatusOr<Decision> decision = ToDecision(message);
+  ASSERT_THAT(decision, IsOk());
+  EXPECT_EQ(decision->decided_at, absl::InfinitePast());
+  EXPECT_FALSE(ToMessage(*decision).has_decided_at());
 }
 
 TEST(Wire, AnOutcomeOfALaterServiceIsAnErrorNotADecision) {

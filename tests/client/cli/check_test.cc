@@ -81,6 +81,56 @@ TEST(Check, AnImpossibleCostExitsWithOne) {
   EXPECT_THAT(ran.out, StartsWith("impossible by service, waiting"));
 }
 
+grpc::Status Shape(const v1::ShouldAllowRequest& /*request*/,
+                   v1::ShouldAllowResponse& response) {
+  response.mutable_delay()->set_seconds(2);
+  response.set_ticket("\x01\xff");
+  response.mutable_decided_at()->set_seconds(1'700'000'000);
+  v1::RuleStatus* shaped = response.add_statuses();
+  shaped->set_rule("shaped");
+  shaped->set_outcome(v1::ALLOWED);
+  shaped->mutable_limit()->set_tokens(1);
+  shaped->mutable_limit()->mutable_period()->set_seconds(1);
+  shaped->mutable_limit()->set_burst(1);
+  shaped->mutable_delay()->set_seconds(2);
+  v1::RuleStatus* staff = response.add_statuses();
+  staff->set_rule("staff");
+  staff->set_outcome(v1::ALLOWED);
+  staff->set_unlimited(true);
+  return grpc::Status::OK;
+}
+
+TEST(Check, ShowsADelayAnAllowListAndATicket) {
+  TestService service(Shape);
+  const auto server = service.Listen();
+  std::vector<std::string> args{"check", "user=ana", "--timeout=20s",
+                                "--server=" + service.target()};
+  const Ran ran = RunTollgate(args);
+  EXPECT_EQ(ran.exit_status, 0) << ran.err;
+  EXPECT_EQ(ran.out,
+            "allowed by service, but go ahead only in 2s\n"
+            "  RULE    LIMIT      LEFT    FULL IN  RETRY IN  DELAY  OUTCOME\n"
+            "  shaped  1/1s       0 of 1  0        0         2s     allowed\n"
+            "  staff   unlimited                                    allowed\n"
+            "It holds slots until they expire; --json has the ticket to "
+            "release them.\n");
+  args.emplace_back("--json");
+  const Ran json = RunTollgate(args);
+  EXPECT_THAT(json.out, HasSubstr(R"("ticket":"Af8=")"));
+  EXPECT_THAT(json.out, HasSubstr(R"("delay":"2s")"));
+  EXPECT_THAT(json.out, HasSubstr(R"("unlimited":true)"));
+  EXPECT_THAT(json.out, HasSubstr(R"("decidedAt":"2023-11-14T22:13:20Z")"));
+}
+
+TEST(Check, ColoursTheOutcomeOnATerminal) {
+  TestService service(Refuse);
+  const auto server = service.Listen();
+  const Ran ran = RunTollgate(
+      {"check", "user=ana", "--timeout=20s", "--server", service.target()},
+      Palette::kColored);
+  EXPECT_THAT(ran.out, StartsWith("\033[31mrefused\033[0m by service"));
+}
+
 TEST(Check, PrintsTheResponseAsProto3JsonWithTheSource) {
   TestService service(Refuse);
   const auto server = service.Listen();
@@ -208,7 +258,8 @@ TEST(Check, WrongUseIsAnErrorThatSaysWhatIsWanted) {
 }
 
 TEST(Cli, HelpGoesToTheOutputAndShowsExamples) {
-  for (const std::string command : {"check", "validate", "bench"}) {
+  for (const std::string command :
+       {"check", "explain", "rules", "peek", "reset", "validate", "bench"}) {
     const Ran ran = RunTollgate({command, "--help"});
     EXPECT_EQ(ran.exit_status, 0);
     EXPECT_THAT(ran.out, HasSubstr("Examples:\n  tollgate " + command));

@@ -7,6 +7,7 @@
 
 #include "client/cli/json.h"
 #include "client/cli/latency_histogram.h"
+#include "client/cli/output.h"
 #include "client/cli/server_cpu.h"
 #include "tests/support/status_matchers.h"
 
@@ -57,6 +58,27 @@ TEST(LatencyHistogram, MergesCountsAndTheHighest) {
   EXPECT_EQ(a.count(), 3);
   EXPECT_EQ(a.Quantile(500), 3);
   EXPECT_EQ(a.max(), 5);
+}
+
+TEST(Output, HasColoursOnATerminalThatCanUnlessNoColorIsSet) {
+  EXPECT_EQ(ChoosePalette(true, nullptr, "xterm"), Palette::kColored);
+  EXPECT_EQ(ChoosePalette(true, "", "xterm"), Palette::kColored);
+  EXPECT_EQ(ChoosePalette(true, "0", "xterm"), Palette::kPlain);
+  EXPECT_EQ(ChoosePalette(false, nullptr, "xterm"), Palette::kPlain);
+  EXPECT_EQ(ChoosePalette(true, nullptr, "dumb"), Palette::kPlain);
+  EXPECT_EQ(ChoosePalette(true, nullptr, nullptr), Palette::kPlain);
+}
+
+TEST(Output, ATableLeavesEmptyColumnsOutAndEndsNoLineWithASpace) {
+  Table table({"A", "B", "LONGER"});
+  table.AddRow({{"\xc3\xa9t\xc3\xa9"}, {}, {"x"}});
+  table.AddRow({{"b", Tint::kRed}, {}, {}});
+  EXPECT_EQ(table.ToString(Palette::kPlain),
+            "  A    LONGER\n"
+            "  \xc3\xa9t\xc3\xa9  x\n"
+            "  b\n");
+  EXPECT_THAT(table.ToString(Palette::kColored),
+              HasSubstr("\n  \033[31mb\033[0m\n"));
 }
 
 TEST(Json, EscapesWhatJsonForbids) {

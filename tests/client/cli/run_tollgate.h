@@ -15,11 +15,12 @@ struct Ran {
   std::string err;
 };
 
-inline Ran RunTollgate(const std::vector<std::string>& args) {
+inline Ran RunTollgate(const std::vector<std::string>& args,
+                       Palette palette = Palette::kPlain) {
   std::ostringstream out;
   std::ostringstream err;
   Ran ran;
-  ran.exit_status = RunCli(args, out, err);
+  ran.exit_status = RunCli(args, {out, err, palette});
   ran.out = out.str();
   ran.err = err.str();
   return ran;

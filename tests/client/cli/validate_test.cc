@@ -70,10 +70,10 @@ TEST_F(Validate, ListsEveryMistakeOfAFileAndExitsWithOne) {
   const std::string path = Write("bad.yaml", kBad);
   const Ran ran = RunTollgate({"validate", path});
   EXPECT_EQ(ran.exit_status, 1);
-  EXPECT_THAT(ran.out, HasSubstr(path + ":5:"));
-  EXPECT_THAT(ran.out, HasSubstr("0/second"));
-  EXPECT_THAT(ran.out, HasSubstr(path + ":8:"));
-  EXPECT_THAT(ran.out, HasSubstr("10/fortnight"));
+  EXPECT_THAT(ran.out,
+              HasSubstr(path + ":5:12: rules[0].limit: got \"0/second\""));
+  EXPECT_THAT(ran.out,
+              HasSubstr(path + ":8:12: rules[1].limit: got \"10/fortnight\""));
   EXPECT_THAT(ran.out, HasSubstr(path + ": 2 mistakes\n"));
 }
 
