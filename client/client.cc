@@ -69,6 +69,13 @@ void Client::ShouldAllowAsync(const Request& request,
   core_->ShouldAllowAsync(request, std::move(callback));
 }
 
+void Client::Release(const std::string& ticket) { core_->Release(ticket); }
+
+void Client::Refund(const Request& request, uint32_t cost,
+                    absl::Time decided_at) {
+  core_->Refund(request, cost, decided_at);
+}
+
 ClientStats Client::stats() const { return core_->stats(); }
 
 }  // namespace tollgate::client

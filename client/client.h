@@ -1,10 +1,13 @@
 #ifndef TOLLGATE_CLIENT_CLIENT_H_
 #define TOLLGATE_CLIENT_CLIENT_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/decision.h"
 #include "client/options.h"
 #include "client/request.h"
@@ -51,6 +54,20 @@ class Client {
   // ShouldAllowAsync.
   void ShouldAllowAsync(const Request& request,
                         std::function<void(Decision)> callback);
+
+  // Frees the slots that an allowed request holds under concurrency rules, when
+  // it is done: `ticket` is Decision::ticket, and an empty one does nothing.
+  // Returns at once and is done on the side, once: what gets lost is counted in
+  // ClientStats::give_back_failures, and its slots expire. At most
+  // ClientOptions::max_in_flight of these are out, and none is sent while the
+  // breaker is open.
+  void Release(const std::string& ticket);
+
+  // Gives back `cost` tokens of what an allowed request took, such as after it
+  // turned out to be cheaper: `decided_at` is Decision::decided_at. Does
+  // nothing if it is InfinitePast, since the service took nothing then, or for
+  // a cost of 0. Otherwise as Release; what gets lost stays spent.
+  void Refund(const Request& request, uint32_t cost, absl::Time decided_at);
 
   // What this client has done so far, for metrics.
   [[nodiscard]] ClientStats stats() const;

@@ -11,6 +11,9 @@
 namespace tollgate::client {
 namespace {
 
+// Nobody waits for it, so it may take longer than a decision.
+constexpr absl::Duration kGiveBackTimeout = absl::Seconds(1);
+
 BreakerOptions BreakerOptionsOf(const ClientOptions& options) {
   return {.failures = options.breaker_failures,
           .min_probe_ns = absl::ToInt64Nanoseconds(options.min_probe_interval),
@@ -57,7 +60,7 @@ struct ClientCore::Call final : ReplyHandler {
     if (callback) {
       Decision answer = core.Conclude(cost, reply, std::move(decided));
       const auto call_back = std::exchange(callback, nullptr);
-      core.Release(*this);
+      core.Free(*this);
       call_back(std::move(answer));
       return;
     }
@@ -72,7 +75,7 @@ struct ClientCore::Call final : ReplyHandler {
       }
     }
     if (nobody_waits) {
-      core.Release(*this);  // too late: it was counted as a timeout
+      core.Free(*this);  // too late: it was counted as a timeout
     } else {
       changed.notify_one();
     }
@@ -123,6 +126,16 @@ struct ClientCore::Probe final : ReplyHandler {
   ClientCore& core;
 };
 
+struct ClientCore::GiveBack final : ReplyHandler {
+  explicit GiveBack(ClientCore& owner) : core(owner) {}
+  // Whether the service is there, decisions find out: this stays out of it.
+  void OnReply(const absl::Status& reply, Decision /*decided*/) override {
+    core.gives_back_out_.fetch_sub(1, std::memory_order_relaxed);
+    if (!reply.ok()) core.Count(kGiveBackFailures);
+  }
+  ClientCore& core;
+};
+
 absl::StatusOr<std::unique_ptr<ClientCore>> ClientCore::Create(
     const ClientOptions& options, ClientParts parts) {
   absl::Status valid = ValidateOptions(options);
@@ -142,6 +155,7 @@ ClientCore::ClientCore(const ClientOptions& options, ClientParts parts,
       breaker_(BreakerOptionsOf(options)),
       random_(parts.seed),
       probe_(std::make_unique<Probe>(*this)),
+      give_back_(std::make_unique<GiveBack>(*this)),
       transport_(std::move(parts.transport)) {}
 
 ClientCore::~ClientCore() { Stop(); }
@@ -160,7 +174,7 @@ Decision ClientCore::ShouldAllow(const Request& request) {
   }
   const absl::Status status = std::exchange(call.status, absl::OkStatus());
   Decision decision = std::exchange(call.decision, Decision());
-  Release(call);
+  Free(call);
   return Conclude(request.cost, status, std::move(decision));
 }
 
@@ -173,6 +187,37 @@ void ClientCore::ShouldAllowAsync(const Request& request,
   }
   (*admitted)->Reset(request.cost, std::move(callback));
   transport_->Send(request, request.cost, options_.timeout, **admitted);
+}
+
+void ClientCore::Release(const std::string& ticket) {
+  if (ticket.empty() || !AdmitGiveBack()) return;
+  transport_->SendRelease(ticket, kGiveBackTimeout, *give_back_);
+}
+
+void ClientCore::Refund(const Request& request, uint32_t cost,
+                        absl::Time decided_at) {
+  if (cost == 0 || decided_at == absl::InfinitePast()) return;
+  if (!AdmitGiveBack()) return;
+  transport_->SendRefund(request, cost, decided_at, kGiveBackTimeout,
+                         *give_back_);
+}
+
+bool ClientCore::AdmitGiveBack() {
+  bool open = false;
+  {
+    MutexLock lock(mutex_);
+    open = breaker_.open();
+  }
+  if (!open) {
+    if (gives_back_out_.fetch_add(1, std::memory_order_relaxed) <
+        options_.max_in_flight) {
+      Count(kGivesBack);
+      return true;
+    }
+    gives_back_out_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  Count(kGiveBackFailures);
+  return false;
 }
 
 absl::StatusOr<ClientCore::Call*> ClientCore::Admit(const Request& request,
@@ -194,7 +239,7 @@ absl::StatusOr<ClientCore::Call*> ClientCore::Admit(const Request& request,
       } else if (calls_.size() < options_.max_in_flight) {
         calls_.push_back(std::make_unique<Call>(*this));
         call = calls_.back().get();
-        free_.reserve(calls_.size());  // so that Release allocates nothing
+        free_.reserve(calls_.size());  // so that Free allocates nothing
       }
     }
   }
@@ -211,7 +256,7 @@ absl::StatusOr<ClientCore::Call*> ClientCore::Admit(const Request& request,
   return open;
 }
 
-void ClientCore::Release(Call& call) {
+void ClientCore::Free(Call& call) {
   MutexLock lock(mutex_);
   free_.push_back(&call);
 }
@@ -328,6 +373,8 @@ ClientStats ClientCore::stats() const {
   stats.bad_requests = count(kBadRequests);
   stats.overflows = count(kOverflows);
   stats.probes = count(kProbes);
+  stats.gives_back = count(kGivesBack);
+  stats.give_back_failures = count(kGiveBackFailures);
   MutexLock lock(mutex_);
   stats.breaker_open = breaker_.open();
   stats.in_flight = static_cast<uint32_t>(calls_.size() - free_.size());

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/backstop.h"
 #include "client/breaker.h"
 #include "client/call_wait.h"
@@ -48,6 +50,8 @@ class ClientCore {
   Decision ShouldAllow(const Request& request);
   void ShouldAllowAsync(const Request& request,
                         std::function<void(Decision)> callback);
+  void Release(const std::string& ticket);
+  void Refund(const Request& request, uint32_t cost, absl::Time decided_at);
   [[nodiscard]] ClientStats stats() const;
 
   // Calls back whoever still waits. Afterwards only callbacks may ask, until
@@ -57,6 +61,7 @@ class ClientCore {
  private:
   struct Call;
   struct Probe;
+  struct GiveBack;
   enum Counter {
     kTimeouts,
     kUnavailable,
@@ -64,6 +69,8 @@ class ClientCore {
     kBadRequests,
     kOverflows,
     kProbes,
+    kGivesBack,
+    kGiveBackFailures,
     kCounters
   };
 
@@ -72,7 +79,9 @@ class ClientCore {
 
   // A slot for sending `request`, or why it is answered locally.
   absl::StatusOr<Call*> Admit(const Request& request, int64_t now_ns);
-  void Release(Call& call);
+  void Free(Call& call);
+  // Whether one more release or refund may be sent; if not, it is counted.
+  bool AdmitGiveBack();
   void SendProbe(const Request& request);
 
   // Tells the breaker and the counters how a call ended.
@@ -99,6 +108,8 @@ class ClientCore {
   std::vector<std::unique_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<Call*> free_ ABSL_GUARDED_BY(mutex_);
   const std::unique_ptr<Probe> probe_;
+  const std::unique_ptr<GiveBack> give_back_;
+  std::atomic<uint32_t> gives_back_out_{0};  // a bound; orders nothing
 
   // Relaxed counts: of calls by end, of decisions by Source.
   std::array<std::atomic<uint64_t>, kCounters> counters_{};

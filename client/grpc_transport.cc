@@ -67,22 +67,32 @@ class GrpcTransport final : public Transport {
 
   void Send(const Request& request, uint32_t cost, absl::Duration timeout,
             ReplyHandler& handler) override {
-    Call* call = Acquire();
-    if (call == nullptr) {
-      handler.OnReply(absl::CancelledError("the client ends"), {});
-      return;
-    }
-    call->handler = &handler;
-    FillRequest(request, cost, call->request);
-    call->context.emplace();
-    call->context->set_deadline(Within(timeout));
-    call->reader =
-        stub_->PrepareAsyncShouldAllow(&*call->context, call->request, &queue_);
-    auto& reader = *call->reader;
-    call->handed_over.store(true, std::memory_order_release);
-    reader.StartCall();
-    // From here on the call may be answered, and in use for another request.
-    reader.Finish(&call->response, &call->status, call);
+    Call* call = Begin(timeout, handler);
+    if (call == nullptr) return;
+    FillRequest(request, cost, call->ask.request);
+    call->ask.reader = stub_->PrepareAsyncShouldAllow(
+        &*call->context, call->ask.request, &queue_);
+    Start(*call, call->ask);
+  }
+
+  void SendRelease(const std::string& ticket, absl::Duration timeout,
+                   ReplyHandler& handler) override {
+    Call* call = Begin(timeout, handler);
+    if (call == nullptr) return;
+    call->release.request.set_ticket(ticket);
+    call->release.reader = stub_->PrepareAsyncRelease(
+        &*call->context, call->release.request, &queue_);
+    Start(*call, call->release);
+  }
+
+  void SendRefund(const Request& request, uint32_t cost, absl::Time decided_at,
+                  absl::Duration timeout, ReplyHandler& handler) override {
+    Call* call = Begin(timeout, handler);
+    if (call == nullptr) return;
+    FillRefund(request, cost, decided_at, call->refund.request);
+    call->refund.reader = stub_->PrepareAsyncRefund(
+        &*call->context, call->refund.request, &queue_);
+    Start(*call, call->refund);
   }
 
   void Stop() override {
@@ -98,19 +108,48 @@ class GrpcTransport final : public Transport {
   }
 
  private:
+  template <typename Request, typename Response>
+  struct Exchange {
+    Request request;
+    Response response;
+    std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader;
+  };
+
   // Used again and again: the messages keep their memory.
   struct Call {
-    v1::ShouldAllowRequest request;
-    v1::ShouldAllowResponse response;
+    // Of one the reader is set, while the call is out.
+    Exchange<v1::ShouldAllowRequest, v1::ShouldAllowResponse> ask;
+    Exchange<v1::ReleaseRequest, v1::ReleaseResponse> release;
+    Exchange<v1::RefundRequest, v1::RefundResponse> refund;
     std::optional<grpc::ClientContext> context;  // empty: not out
     grpc::Status status;
-    std::unique_ptr<grpc::ClientAsyncResponseReader<v1::ShouldAllowResponse>>
-        reader;
     ReplyHandler* handler = nullptr;
     // Orders what the sender wrote before what the queue's thread reads. The
     // queue does so too, but the race detector cannot see into its library.
     std::atomic<bool> handed_over{false};
   };
+
+  // Null once the transport stops: then the handler knows.
+  Call* Begin(absl::Duration timeout, ReplyHandler& handler) {
+    Call* call = Acquire();
+    if (call == nullptr) {
+      handler.OnReply(absl::CancelledError("the client ends"), {});
+      return nullptr;
+    }
+    call->handler = &handler;
+    call->context.emplace();
+    call->context->set_deadline(Within(timeout));
+    return call;
+  }
+
+  template <typename Request, typename Response>
+  static void Start(Call& call, Exchange<Request, Response>& exchange) {
+    auto& reader = *exchange.reader;
+    call.handed_over.store(true, std::memory_order_release);
+    reader.StartCall();
+    // From here on the call may be answered, and in use for another request.
+    reader.Finish(&exchange.response, &call.status, &call);
+  }
 
   // Null once the transport stops.
   Call* Acquire() {
@@ -145,10 +184,16 @@ class GrpcTransport final : public Transport {
 
   void Complete(Call& call) {
     call.handed_over.load(std::memory_order_acquire);
-    absl::StatusOr<Decision> decision =
-        call.status.ok() ? ToDecision(call.response) : ToStatus(call.status);
+    absl::StatusOr<Decision> decision = Decision();
+    if (!call.status.ok()) {
+      decision = ToStatus(call.status);
+    } else if (call.ask.reader != nullptr) {
+      decision = ToDecision(call.ask.response);
+    }
     ReplyHandler& handler = *call.handler;
-    call.reader.reset();
+    call.ask.reader.reset();
+    call.release.reader.reset();
+    call.refund.reader.reset();
     call.context.reset();
     Release(call);
     if (decision.ok()) {

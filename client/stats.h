@@ -22,6 +22,10 @@ struct ClientStats {
   uint64_t bad_requests = 0;
   // Calls that were not sent because max_in_flight were out.
   uint64_t overflows = 0;
+  // Releases and refunds that were sent, and those that were not or that got
+  // no answer.
+  uint64_t gives_back = 0;
+  uint64_t give_back_failures = 0;
   // Probes sent, and whether the breaker is open now.
   uint64_t probes = 0;
   bool breaker_open = false;

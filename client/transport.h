@@ -2,6 +2,7 @@
 #define TOLLGATE_CLIENT_TRANSPORT_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -31,6 +32,14 @@ class Transport {
   // more) if no answer came. `request` is not needed after Send returned.
   virtual void Send(const Request& request, uint32_t cost,
                     absl::Duration timeout, ReplyHandler& handler) = 0;
+
+  // As Send, for what Client::Release and Client::Refund give back. The
+  // handler's decision says nothing.
+  virtual void SendRelease(const std::string& ticket, absl::Duration timeout,
+                           ReplyHandler& handler) = 0;
+  virtual void SendRefund(const Request& request, uint32_t cost,
+                          absl::Time decided_at, absl::Duration timeout,
+                          ReplyHandler& handler) = 0;
 
   // Answers every call that is still out, and returns when no handler is being
   // called any more. Meanwhile only handlers may Send; they are answered at

@@ -52,10 +52,8 @@ v1::Outcome ToWire(Outcome outcome) {
   return v1::OUTCOME_UNSPECIFIED;
 }
 
-}  // namespace
-
-void FillRequest(const Request& request, uint32_t cost,
-                 v1::ShouldAllowRequest& message) {
+template <typename Message>
+void Fill(const Request& request, uint32_t cost, Message& message) {
   message.Clear();
   message.set_domain(request.domain);
   message.set_cost(cost);
@@ -67,6 +65,19 @@ void FillRequest(const Request& request, uint32_t cost,
       added->set_value(entry.value);
     }
   }
+}
+
+}  // namespace
+
+void FillRequest(const Request& request, uint32_t cost,
+                 v1::ShouldAllowRequest& message) {
+  Fill(request, cost, message);
+}
+
+void FillRefund(const Request& request, uint32_t cost, absl::Time decided_at,
+                v1::RefundRequest& message) {
+  Fill(request, cost, message);
+  SetTime(decided_at, message.mutable_decided_at());
 }
 
 absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {

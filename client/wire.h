@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/decision.h"
 #include "client/request.h"
 #include "tollgate/v1/rate_limiter.pb.h"
@@ -14,6 +15,10 @@ namespace tollgate::client {
 // the memory that it has.
 void FillRequest(const Request& request, uint32_t cost,
                  v1::ShouldAllowRequest& message);
+
+// The same for giving `cost` tokens back that were taken at `decided_at`.
+void FillRefund(const Request& request, uint32_t cost, absl::Time decided_at,
+                v1::RefundRequest& message);
 
 // The service's decision, or UNKNOWN if it has an outcome that this client
 // does not know.

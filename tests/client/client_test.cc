@@ -223,6 +223,41 @@ TEST(Client, CallsBackWhoStillWaitsWhenItIsDestroyed) {
   EXPECT_EQ(asked_again, 10);
 }
 
+TEST(Client, TellsTheServiceWhatIsGivenBack) {
+  TestService service;
+  std::promise<std::string> ticket;
+  std::promise<v1::RefundRequest> refund;
+  service.on_release = [&](const v1::ReleaseRequest& request) {
+    ticket.set_value(request.ticket());
+    return grpc::Status::OK;
+  };
+  service.on_refund = [&](const v1::RefundRequest& request) {
+    refund.set_value(request);
+    return grpc::Status(grpc::StatusCode::INTERNAL, "broken");
+  };
+  const auto server = service.Listen();
+  const auto client = Connect(service.target(), absl::Seconds(10));
+  ASSERT_EQ(client->ShouldAllow(kAna).source, Source::kService);
+  client->Release(std::string("\0\xff", 2));
+  EXPECT_EQ(ticket.get_future().get(), std::string("\0\xff", 2));
+  client->Refund(kAna, 3, absl::FromUnixNanos(1'700'000'000'000'000'001));
+  const v1::RefundRequest refunded = refund.get_future().get();
+  EXPECT_EQ(refunded.domain(), "shop");
+  EXPECT_EQ(refunded.descriptors(0).entries(0).value(), "ana");
+  EXPECT_EQ(refunded.cost(), 3);
+  EXPECT_EQ(refunded.decided_at().seconds(), 1'700'000'000);
+  EXPECT_EQ(refunded.decided_at().nanos(), 1);
+  const SystemClock clock;
+  const int64_t until_ns = clock.NowNs() + 20'000'000'000;
+  while (client->stats().give_back_failures == 0 && clock.NowNs() < until_ns) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(client->stats().give_back_failures, 1);
+  EXPECT_EQ(client->stats().gives_back, 2);
+  // The connection carries decisions as before.
+  EXPECT_EQ(client->ShouldAllow(kAna).source, Source::kService);
+}
+
 TEST(Client, CanBeUsedFromCxx17) {
   const DeafPort port;
   const auto client = Connect(port.target(), absl::Milliseconds(20));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Wire {
     uint32_t cost = 0;
     absl::Duration timeout;
     ReplyHandler* handler = nullptr;
+    std::string ticket;          // of a release
+    absl::Time decided_at = {};  // of a refund
   };
   // Answers a call within Send. Empty: it stays in `out`.
   std::function<void(const Sent&)> answer;
@@ -54,13 +57,15 @@ class FakeTransport final : public Transport {
 
   void Send(const Request& request, uint32_t cost, absl::Duration timeout,
             ReplyHandler& handler) override {
-    const Wire::Sent sent{request, cost, timeout, &handler};
-    {
-      MutexLock lock(wire_.mutex);
-      ++wire_.sends;
-      if (!wire_.answer) wire_.out.push_back(sent);
-    }
-    if (wire_.answer) wire_.answer(sent);
+    Add({request, cost, timeout, &handler});
+  }
+  void SendRelease(const std::string& ticket, absl::Duration timeout,
+                   ReplyHandler& handler) override {
+    Add({{}, 0, timeout, &handler, ticket});
+  }
+  void SendRefund(const Request& request, uint32_t cost, absl::Time decided_at,
+                  absl::Duration timeout, ReplyHandler& handler) override {
+    Add({request, cost, timeout, &handler, "", decided_at});
   }
 
   void Stop() override {
@@ -70,6 +75,15 @@ class FakeTransport final : public Transport {
   }
 
  private:
+  void Add(const Wire::Sent& sent) {
+    {
+      MutexLock lock(wire_.mutex);
+      ++wire_.sends;
+      if (!wire_.answer) wire_.out.push_back(sent);
+    }
+    if (wire_.answer) wire_.answer(sent);
+  }
+
   Wire& wire_;
 };
 

@@ -46,6 +46,21 @@ class TestService final : public v1::RateLimiter::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status Release(grpc::ServerContext* /*context*/,
+                       const v1::ReleaseRequest* request,
+                       v1::ReleaseResponse* /*response*/) override {
+    return on_release ? on_release(*request) : grpc::Status::OK;
+  }
+  grpc::Status Refund(grpc::ServerContext* /*context*/,
+                      const v1::RefundRequest* request,
+                      v1::RefundResponse* /*response*/) override {
+    return on_refund ? on_refund(*request) : grpc::Status::OK;
+  }
+
+  // Set before Listen.
+  std::function<grpc::Status(const v1::ReleaseRequest&)> on_release;
+  std::function<grpc::Status(const v1::RefundRequest&)> on_refund;
+
   // Listens at `port`, or any free one for 0. Null if it cannot.
   std::unique_ptr<grpc::Server> Listen(int port = 0) {
     grpc::ServerBuilder builder;
