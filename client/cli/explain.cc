@@ -58,7 +58,7 @@ void AddApplying(const v1::RuleExplanation& rule, size_t number,
        {rule.key().empty() ? "(one for all)" : rule.key()},
        {unlimited ? "unlimited" : absl::StrJoin(rule.limits(), ", ")},
        {unlimited ? "" : absl::StrCat(rule.cost())},
-       {rule.mode(), rule.mode() == "enforce" ? Tint::kGreen : Tint::kYellow},
+       {rule.mode(), rule.mode() == "shadow" ? Tint::kYellow : Tint::kGreen},
        {Notes(rule, descriptors)}});
 }
 

@@ -1,5 +1,6 @@
 #include "client/cli/rule_messages.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -30,17 +31,11 @@ std::string Period(int64_t ns) {
   for (const auto& [unit_ns, name] : kUnits) {
     if (unit_ns == ns) return std::string(name);
   }
-  return ns % kDays == 0 ? absl::StrCat(ns / kDays, "d") : Duration(ns);
+  return Duration(ns);
 }
 
-// What a rate is, without what its algorithm makes of it.
 std::string Rate(const Limit& limit) {
-  std::string text =
-      absl::StrCat(limit.tokens(), "/", Period(limit.period_ns()));
-  if (limit.burst() != limit.tokens()) {
-    absl::StrAppend(&text, " burst ", limit.burst());
-  }
-  return text;
+  return absl::StrCat(limit.tokens(), "/", Period(limit.period_ns()));
 }
 
 void Add(const Rule& rule, const std::string& tier, const Limit& limit,
@@ -55,34 +50,37 @@ void Add(const Rule& rule, const std::string& tier, const Limit& limit,
   period->set_nanos(static_cast<int32_t>(limit.period_ns() % 1'000'000'000));
 }
 
-std::string DefaultText(const std::string& fallback) {
-  return fallback.empty() ? "no default" : absl::StrCat("default ", fallback);
-}
-
 std::vector<std::string> Notes(const Rule& rule) {
   std::vector<std::string> notes;
   if (rule.tier.has_value()) {
+    const std::string& fallback = rule.tier->fallback;
     notes.push_back(absl::StrCat("tier by ", rule.tier->entry, ", ",
-                                 DefaultText(rule.tier->fallback)));
+                                 fallback.empty() ? "none" : fallback,
+                                 " by default"));
   }
   if (rule.penalty.has_value()) {
-    notes.push_back(absl::StrCat("penalty after ", Rate(rule.penalty->after),
-                                 ": block ",
-                                 Duration(rule.penalty->after.hold_ns())));
+    const Limit& after = rule.penalty->after;
+    notes.push_back(absl::StrCat("penalty: blocked for ",
+                                 Duration(after.hold_ns()), " after more than ",
+                                 Rate(after), " refusals"));
   }
   if (rule.reserve.has_value()) {
-    const std::string shares = absl::StrJoin(
-        rule.reserve->shares, ", ", [](std::string* out, const auto& share) {
-          absl::StrAppend(out, share.first, " ", share.second, "%");
-        });
-    notes.push_back(absl::StrCat("reserve by ", rule.reserve->entry, ": ",
-                                 shares, ", ",
-                                 DefaultText(rule.reserve->fallback)));
+    std::string note = absl::StrCat(
+        "reserve by ", rule.reserve->entry, ": ",
+        absl::StrJoin(rule.reserve->shares, ", ",
+                      [](std::string* out, const auto& share) {
+                        absl::StrAppend(out, share.first, " leaves ",
+                                        share.second, "%");
+                      }));
+    if (!rule.reserve->fallback.empty()) {
+      absl::StrAppend(&note, ", ", rule.reserve->fallback, " by default");
+    }
+    notes.push_back(std::move(note));
   }
   if (rule.unlimited) {
     notes.push_back(absl::StrCat(
         "skips ",
-        rule.skips.empty() ? "all" : absl::StrJoin(rule.skips, ", ")));
+        rule.skips.empty() ? "all rules" : absl::StrJoin(rule.skips, ", ")));
   }
   return notes;
 }
@@ -91,10 +89,13 @@ std::vector<std::string> Notes(const Rule& rule) {
 
 std::string LimitText(const Rule& rule, const Limit& limit) {
   if (rule.algorithm != nullptr && rule.algorithm->TakesByTicket()) {
-    return absl::StrCat(limit.tokens(), " at a time, ",
-                        Duration(limit.period_ns()), " each");
+    return absl::StrCat(limit.tokens(), " at once, slot_ttl ",
+                        Duration(limit.period_ns()));
   }
   std::string text = Rate(limit);
+  if (limit.burst() != limit.tokens()) {
+    absl::StrAppend(&text, " burst ", limit.burst());
+  }
   if (limit.hold_ns() > 0) {
     absl::StrAppend(&text, " max_delay ", Duration(limit.hold_ns()));
   }
@@ -131,20 +132,20 @@ v1::RuleExplanation ToMessage(const RuleExplanation& explanation) {
   message.set_rule(explanation.rule->name);
   message.set_applies(explanation.applies);
   message.set_reason(explanation.reason);
-  message.set_descriptor_index(static_cast<uint32_t>(explanation.descriptor));
+  const bool shadow = explanation.applies && explanation.shadow;
+  message.set_mode(shadow ? "shadow" : ModeText(*explanation.rule));
   if (!explanation.applies) return message;
+  message.set_descriptor_index(static_cast<uint32_t>(explanation.descriptor));
   message.set_key(explanation.key);
   message.set_tier(explanation.tier);
+  message.set_cost(explanation.cost);
+  uint64_t most = 0;
   for (const Limit& limit : explanation.limits) {
     message.add_limits(LimitText(*explanation.rule, limit));
+    most = std::max<uint64_t>(most, limit.burst());
   }
-  message.set_cost(explanation.cost);
-  if (!explanation.limits.empty()) {
-    // Rounded up, as decisions do.
-    const uint64_t burst = explanation.limits.front().burst();
-    message.set_reserved((burst * explanation.reserved_percent + 99) / 100);
-  }
-  message.set_mode(explanation.shadow ? "shadow" : "enforce");
+  // Rounded up, as decisions do.
+  message.set_reserved((most * explanation.reserved_percent + 99) / 100);
   return message;
 }
 

@@ -15,7 +15,7 @@ namespace tollgate::cli {
 [[nodiscard]] v1::RuleExplanation ToMessage(const RuleExplanation& explanation);
 
 // A limit of `rule` as its file has it: "10/second burst 20", "100/5m"; under
-// concurrency, "2 at a time, 30s each".
+// concurrency, "2 at once, slot_ttl 30s".
 [[nodiscard]] std::string LimitText(const Rule& rule, const Limit& limit);
 
 }  // namespace tollgate::cli

@@ -128,7 +128,7 @@ TEST(RuleMessages, SaysALimitAsItsFileDoes) {
   rule.algorithm = FindAlgorithm("token_bucket");
   EXPECT_EQ(LimitText(rule, Rate(10, absl::Seconds(1))), "10/second");
   EXPECT_EQ(LimitText(rule, Rate(10, absl::Hours(24 * 30))), "10/month");
-  EXPECT_EQ(LimitText(rule, Rate(10, absl::Hours(24 * 3))), "10/3d");
+  EXPECT_EQ(LimitText(rule, Rate(10, absl::Hours(24 * 3))), "10/72h");
   EXPECT_EQ(LimitText(rule, Rate(1, absl::Milliseconds(600))), "1/600ms");
   EXPECT_EQ(LimitText(rule, *Limit::Create(1, absl::Minutes(1), 5)),
             "1/minute burst 5");
@@ -138,7 +138,7 @@ TEST(RuleMessages, SaysALimitAsItsFileDoes) {
       "9/hour max_delay 5s");
   rule.algorithm = FindAlgorithm("concurrency");
   EXPECT_EQ(LimitText(rule, Rate(2, absl::Seconds(30))),
-            "2 at a time, 30s each");
+            "2 at once, slot_ttl 30s");
 }
 
 TEST(RuleMessages, SaysWhatElseARuleHasInNotes) {
@@ -155,10 +155,12 @@ TEST(RuleMessages, SaysWhatElseARuleHasInNotes) {
   rule.enforce_percent = 25;
   rule.on_outage = OutagePolicy::kRefuse;
   const v1::RuleInfo message = ToMessage(rule);
-  EXPECT_THAT(message.notes(),
-              ElementsAre("tier by plan, default free",
-                          "penalty after 100/minute: block 10m",
-                          "reserve by prio: high 0%, low 20%, default low"));
+  EXPECT_THAT(
+      message.notes(),
+      ElementsAre(
+          "tier by plan, free by default",
+          "penalty: blocked for 10m after more than 100/minute refusals",
+          "reserve by prio: high leaves 0%, low leaves 20%, low by default"));
   ASSERT_EQ(message.limits_size(), 2);
   EXPECT_EQ(message.limits(1).tier(), "paid");
   EXPECT_EQ(message.limits(1).text(), "9/minute");
@@ -167,7 +169,7 @@ TEST(RuleMessages, SaysWhatElseARuleHasInNotes) {
 
   Rule list;
   list.unlimited = true;
-  EXPECT_THAT(ToMessage(list).notes(), ElementsAre("skips all"));
+  EXPECT_THAT(ToMessage(list).notes(), ElementsAre("skips all rules"));
   list.skips = {"a", "b"};
   EXPECT_THAT(ToMessage(list).notes(), ElementsAre("skips a, b"));
   EXPECT_TRUE(ToMessage(list).unlimited());
