@@ -14,7 +14,7 @@
 #include "server/limiter/registry.h"
 #include "server/limiter/rule_set.h"
 #include "server/metrics/metrics.h"
-#include "server/metrics/process_stats.h"
+#include "server/metrics/process_families.h"
 #include "server/metrics/sharded_counters.h"
 
 namespace tollgate {
@@ -246,25 +246,7 @@ std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
                  "Buckets forgotten because they were full again.",
                  MetricType::Counter,
                  {CounterOf(buckets.swept)}});
-  const ProcessStats process = ReadProcessStats();
-  out.push_back({"process_start_time_seconds",
-                 "When the process started, since the Unix epoch.",
-                 MetricType::Gauge,
-                 {GaugeOf(process.start_time_seconds)}});
-  out.push_back({"process_resident_memory_bytes",
-                 "Resident memory.",
-                 MetricType::Gauge,
-                 {GaugeOf(process.resident_memory_bytes)}});
-  ClientMetric cpu;
-  cpu.counter.value = process.cpu_seconds;
-  out.push_back({"process_cpu_seconds_total",
-                 "User and system CPU time.",
-                 MetricType::Counter,
-                 {cpu}});
-  out.push_back({"process_open_fds",
-                 "Open file descriptors.",
-                 MetricType::Gauge,
-                 {GaugeOf(process.open_fds)}});
+  AddProcessFamilies(out);
   return prometheus::TextSerializer().Serialize(out);
 }
 
