@@ -45,7 +45,8 @@ int RunReset(const BucketOptions& options, const Output& output) {
   if (options.json) {
     output.out << MessageJson(*response) << "\n";
   } else if (response->count() == 0) {
-    output.out << "no bucket to reset: what the request selects is full\n";
+    output.out
+        << "no bucket to reset: no such rule applies, or none was taken from\n";
   } else {
     output.out << Tinted("reset " + Counted(response->count(), "bucket"),
                          Tint::kGreen, output.palette)

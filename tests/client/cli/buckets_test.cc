@@ -70,8 +70,9 @@ TEST(Reset, SaysHowManyBucketsThereWere) {
   const std::vector<std::string> args{
       "reset",    "user=ana",     "--domain=shop", "--rule=login",
       "--server", admin.target(), "--timeout=20s"};
-  EXPECT_EQ(RunTollgate(args).out,
-            "no bucket to reset: what the request selects is full\n");
+  EXPECT_EQ(
+      RunTollgate(args).out,
+      "no bucket to reset: no such rule applies, or none was taken from\n");
   for (const auto& [count, text] :
        {std::pair{1, "reset 1 bucket\n"}, std::pair{2, "reset 2 buckets\n"}}) {
     {

@@ -175,6 +175,19 @@ TEST(RuleMessages, SaysWhatElseARuleHasInNotes) {
   EXPECT_TRUE(ToMessage(list).unlimited());
 }
 
+TEST(RuleMessages, TheModeIsTheRulesUnlessTheKeyMakesItAShadow) {
+  Rule rule;
+  rule.name = "r";
+  rule.enforce_percent = 25;
+  RuleExplanation explanation;
+  explanation.rule = &rule;
+  EXPECT_EQ(ToMessage(explanation).mode(), "enforce 25%");
+  explanation.applies = true;
+  EXPECT_EQ(ToMessage(explanation).mode(), "enforce 25%");
+  explanation.shadow = true;
+  EXPECT_EQ(ToMessage(explanation).mode(), "shadow");
+}
+
 TEST(RuleMessages, RoundsWhatIsReservedUp) {
   Rule rule;
   rule.name = "r";
