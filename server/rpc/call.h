@@ -13,7 +13,7 @@
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
 #include "server/rpc/admission.h"
-#include "server/rpc/rate_limiter_handler.h"
+#include "server/rpc/message_handler.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
 
 namespace tollgate {
@@ -31,7 +31,7 @@ struct CallContext {
   v1::RateLimiter::AsyncService& service;
   grpc::ServerCompletionQueue& queue;
   Admission& admission;
-  RateLimiterHandler& handler;
+  MessageHandler& handler;
 };
 
 // A deadline that gRPC states, as nanoseconds of the steady clock.
@@ -41,8 +41,8 @@ struct CallContext {
 
 // The calls of one method on one completion queue. As many as `posted` wait
 // for a peer, however many are being answered, so that arrivals never queue
-// inside the library for want of one. `Method` says how (see rpc_server.cc).
-// Lives on the queue's thread alone. Thread-compatible.
+// inside the library for want of one. `Method` says how (see
+// async_rpc_server.cc). Lives on the queue's thread alone. Thread-compatible.
 template <typename Method>
 class CallPool {
  public:

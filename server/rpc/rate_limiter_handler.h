@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "server/limiter/limiter.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/message_handler.h"
 #include "server/rpc/rpc_server.h"
 #include "tollgate/v1/rate_limiter.pb.h"
 
@@ -13,13 +14,10 @@ namespace tollgate {
 
 inline constexpr int kMaxBatch = 1000;
 
-// The service's methods as functions of messages. Each thread has its own,
-// which keeps its storage between calls. Thread-compatible.
-//
-// `deadline_ns` is on the limiter's clock; `response` must be empty. On an
-// error nothing was taken: INVALID_ARGUMENT names the field, DEADLINE_EXCEEDED
-// says that the deadline had passed.
-class RateLimiterHandler {
+// Asks the limiter. On an error nothing was taken: INVALID_ARGUMENT names the
+// field, DEADLINE_EXCEEDED says that the deadline had passed.
+// Thread-compatible.
+class RateLimiterHandler final : public MessageHandler {
  public:
   // Both must outlive the handler.
   RateLimiterHandler(Limiter& limiter, RpcObserver& observer)
@@ -27,13 +25,13 @@ class RateLimiterHandler {
 
   absl::Status ShouldAllow(const v1::ShouldAllowRequest& request,
                            int64_t deadline_ns,
-                           v1::ShouldAllowResponse& response);
+                           v1::ShouldAllowResponse& response) override;
 
   // OK with an answer for each request, in their order. One that is bad or
   // past the deadline has a BatchError; a field's path starts `requests[3].`.
-  absl::Status ShouldAllowBatch(const v1::ShouldAllowBatchRequest& request,
-                                int64_t deadline_ns,
-                                v1::ShouldAllowBatchResponse& response);
+  absl::Status ShouldAllowBatch(
+      const v1::ShouldAllowBatchRequest& request, int64_t deadline_ns,
+      v1::ShouldAllowBatchResponse& response) override;
 
  private:
   Limiter& limiter_;
