@@ -88,8 +88,10 @@ class Worker {
   }
 
  private:
-  static constexpr size_t kPostedUnary = 128;
-  static constexpr size_t kPostedBatch = 16;
+  // Calls that wait for a peer are taken in turn: more of them than arrive at
+  // a time only means that each is cold in the cache when it is used.
+  static constexpr size_t kPostedUnary = 32;
+  static constexpr size_t kPostedBatch = 4;
 
   class Quit final : public Event {
    public:

@@ -105,10 +105,13 @@ class CallPool<Method>::Call final : public Event {
       return;
     }
     // Answered, or never to arrive because the server shuts down.
-    if (answering_) pool_.context_.admission.Leave(arrived_ns_);
+    if (answering_) {
+      pool_.context_.admission.Leave(arrived_ns_);
+    } else {
+      arena_.Reset();
+    }
     responder_.reset();
     context_.reset();
-    arena_.Reset();
     pool_.TakeBack(std::unique_ptr<Call>(this));
   }
 
