@@ -14,10 +14,10 @@
 #include "grpcpp/alarm.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
-#include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
+#include "server/rpc/health.h"
 #include "server/rpc/library_logs.h"
 #include "server/rpc/message_handler.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
@@ -62,21 +62,35 @@ struct ShouldAllowBatchMethod {
   }
 };
 
+// What all queues serve.
+struct Services {
+  v1::RateLimiter::AsyncService rate_limiter;
+  HealthCalls::Service health_calls;
+  Health health;
+};
+
 // One completion queue and its thread, which alone touches the queue's calls.
 class Worker {
  public:
-  Worker(v1::RateLimiter::AsyncService& service,
-         std::unique_ptr<grpc::ServerCompletionQueue> queue,
+  Worker(Services& services, std::unique_ptr<grpc::ServerCompletionQueue> queue,
          Admission& admission, std::unique_ptr<MessageHandler> handler)
       : queue_(std::move(queue)),
         handler_(std::move(handler)),
-        context_{service, *queue_, admission, *handler_},
+        context_{services.rate_limiter, *queue_, admission, *handler_},
         unary_(context_, kPostedUnary),
         batch_(context_, kPostedBatch),
+        health_(services.health_calls, *queue_, services.health),
+        announce_(*this),
         quit_(*this) {}
 
   void Start() {
     thread_ = std::thread([this] { Run(); });
+  }
+
+  // Once, before Stop: tells those who watch that the health has changed.
+  void AnnounceHealth() {
+    announce_now_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC),
+                      &announce_);
   }
 
   // After the server's Shutdown. Returns when the queue is empty.
@@ -93,10 +107,20 @@ class Worker {
   static constexpr size_t kPostedUnary = 32;
   static constexpr size_t kPostedBatch = 4;
 
+  class Announce final : public Event {
+   public:
+    explicit Announce(Worker& worker) : worker_(worker) {}
+    void On(bool) override { worker_.health_.Announce(); }
+
+   private:
+    Worker& worker_;
+  };
+
   class Quit final : public Event {
    public:
     explicit Quit(Worker& worker) : worker_(worker) {}
     void On(bool) override {
+      worker_.health_.Stop();
       worker_.unary_.Stop();
       worker_.batch_.Stop();
       worker_.queue_->Shutdown();
@@ -109,6 +133,7 @@ class Worker {
   void Run() {
     unary_.PostAll();
     batch_.PostAll();
+    health_.Post();
     void* tag = nullptr;
     bool ok = false;
     while (queue_->Next(&tag, &ok)) static_cast<Event*>(tag)->On(ok);
@@ -119,6 +144,9 @@ class Worker {
   const CallContext context_;
   CallPool<ShouldAllowMethod> unary_;
   CallPool<ShouldAllowBatchMethod> batch_;
+  HealthCalls health_;
+  Announce announce_;
+  grpc::Alarm announce_now_;
   Quit quit_;
   std::thread thread_;
 };
@@ -186,7 +214,7 @@ class AsyncRpcServer final : public RpcServer {
   const RpcServerOptions options_;
   const MessageHandlerFactory make_handler_;
   Admission admission_;
-  v1::RateLimiter::AsyncService service_;
+  Services services_;
   // The server goes first: it uses the workers' queues until it is gone.
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<grpc::Server> server_;
@@ -198,19 +226,19 @@ void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
       options_.threads > 0 ? options_.threads : std::max(2, cores);
   for (int i = 0; i < threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(
-        service_, builder.AddCompletionQueue(), admission_, make_handler_()));
+        services_, builder.AddCompletionQueue(), admission_, make_handler_()));
   }
 }
 
 absl::StatusOr<int> AsyncRpcServer::Start() {
   TakeOverLibraryLogs();
-  grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   SetChannelArguments(builder);
   BoundReflection(builder);
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
-  builder.RegisterService(&service_);
+  builder.RegisterService(&services_.rate_limiter);
+  builder.RegisterService(&services_.health_calls);
   int port = 0;
   AddListener(builder, &port);
   AddWorkers(builder);
@@ -220,16 +248,14 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
         "cannot listen for gRPC on \"", options_.listen,
         "\", want a HOST:PORT of this machine that nobody listens on"));
   }
-  server_->GetHealthCheckService()->SetServingStatus(
-      v1::RateLimiter::service_full_name(), true);
   for (const auto& worker : workers_) worker->Start();
   return port;
 }
 
 void AsyncRpcServer::AnnounceShutdown() {
-  if (server_ != nullptr) {
-    server_->GetHealthCheckService()->SetServingStatus(false);
-  }
+  if (server_ == nullptr || !services_.health.serving()) return;
+  services_.health.StopServing();
+  for (const auto& worker : workers_) worker->AnnounceHealth();
 }
 
 void AsyncRpcServer::Drain(absl::Duration grace) {

@@ -13,18 +13,11 @@
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
 #include "server/rpc/admission.h"
+#include "server/rpc/event.h"
 #include "server/rpc/message_handler.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
 
 namespace tollgate {
-
-// What waits on a completion queue; its address is the tag.
-class Event {
- public:
-  virtual ~Event() = default;
-  // Runs on the queue's thread.
-  virtual void On(bool ok) = 0;
-};
 
 // What the calls of one completion queue work with. All of it outlives them.
 struct CallContext {
