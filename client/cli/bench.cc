@@ -109,6 +109,12 @@ std::string ToText(const BenchOptions& options, const Report& report) {
   if (!load.first_error.empty()) {
     absl::StrAppend(&text, "                such as ", load.first_error, "\n");
   }
+  if (load.unmatched > 0) {
+    absl::StrAppend(&text, "note            no rule applied to ",
+                    load.unmatched, " of the decisions (domain \"",
+                    options.domain, "\", \"", options.descriptor,
+                    "\"): say others with --domain and --descriptor\n");
+  }
   absl::StrAppend(&text, "server CPU      ",
                   report.cpu_us.has_value()
                       ? absl::StrFormat("%.2f us per decision", *report.cpu_us)
@@ -123,13 +129,14 @@ std::string ToJson(const BenchOptions& options, const Report& report) {
   return absl::StrFormat(
       R"({"mode":%s,"connections":%d,"in_flight":%d,"batch_size":%d,)"
       R"("keys":%d,"seconds":%.3f,"calls":%d,"decisions":%d,)"
-      R"("decisions_per_second":%.1f,"allowed":%d,"errors":%d,)"
+      R"("decisions_per_second":%.1f,"allowed":%d,"unmatched":%d,)"
+      R"("errors":%d,)"
       R"("first_error":%s,"latency_us":{"p50":%.1f,"p99":%.1f,"p999":%.1f,)"
       R"("max":%.1f},"server_cpu_us_per_decision":%s})",
       JsonString(options.mode), options.connections, options.in_flight,
       batch ? options.batch_size : 1, options.keys,
       absl::ToDoubleSeconds(load.elapsed), load.calls, load.decisions,
-      load.decisions_per_second(), load.allowed, load.errors,
+      load.decisions_per_second(), load.allowed, load.unmatched, load.errors,
       JsonString(load.first_error), Us(load.latency.Quantile(500)),
       Us(load.latency.Quantile(990)), Us(load.latency.Quantile(999)),
       Us(load.latency.max()),

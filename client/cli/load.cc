@@ -189,6 +189,7 @@ class Worker {
   void Count(const v1::ShouldAllowResponse& response) {
     ++result_.decisions;
     if (response.outcome() == v1::ALLOWED) ++result_.allowed;
+    if (response.statuses().empty()) ++result_.unmatched;
   }
 
   void CountError(const absl::Status& status) {
@@ -222,6 +223,7 @@ LoadResult Sum(const std::vector<std::unique_ptr<Worker>>& workers) {
     sum.calls += one.calls;
     sum.decisions += one.decisions;
     sum.allowed += one.allowed;
+    sum.unmatched += one.unmatched;
     sum.errors += one.errors;
     if (sum.first_error.empty()) sum.first_error = one.first_error;
     sum.latency.Merge(one.latency);

@@ -31,6 +31,7 @@ struct LoadResult {
   uint64_t calls = 0;      // answered or failed
   uint64_t decisions = 0;  // answers: allowed, or not
   uint64_t allowed = 0;
+  uint64_t unmatched = 0;    // allowed because no rule applied
   uint64_t errors = 0;       // calls that failed and answers that are errors
   std::string first_error;   // one of them
   LatencyHistogram latency;  // of the calls that were answered

@@ -19,6 +19,7 @@ size_t ShardCount() {
 ShardedCounters::ShardedCounters(size_t columns, size_t rows_per_block)
     : columns_(columns),
       rows_per_block_(rows_per_block),
+      row_bits_(std::countr_zero(rows_per_block)),
       shards_(ShardCount()),
       lines_per_shard_((columns * rows_per_block + kCellsPerLine - 1) /
                        kCellsPerLine) {}
@@ -37,7 +38,7 @@ void ShardedCounters::Grow(size_t rows) {
 }
 
 uint64_t ShardedCounters::Sum(size_t row, size_t column) const {
-  const size_t index = row / rows_per_block_;
+  const size_t index = row >> row_bits_;
   if (index >= kMaxBlocks) return 0;
   Line* block = blocks_[index].load(std::memory_order_acquire);
   if (block == nullptr) return 0;

@@ -28,7 +28,7 @@ class ShardedCounters {
   // Adds without a lock and without allocating. A row that Grow never made is
   // not counted.
   void Add(size_t row, size_t column, uint64_t n = 1) {
-    const size_t block = row / rows_per_block_;
+    const size_t block = row >> row_bits_;
     if (block >= kMaxBlocks) return;
     Line* lines = blocks_[block].load(std::memory_order_acquire);
     if (lines == nullptr) return;
@@ -51,14 +51,15 @@ class ShardedCounters {
   [[nodiscard]] size_t ThreadShard() const;
   [[nodiscard]] std::atomic<uint64_t>& Cell(Line* block, size_t shard,
                                             size_t row, size_t column) const {
-    const size_t cell = (row % rows_per_block_) * columns_ + column;
+    const size_t cell = (row & (rows_per_block_ - 1)) * columns_ + column;
     return block[shard * lines_per_shard_ + cell / kCellsPerLine]
         .cells[cell % kCellsPerLine];
   }
 
   const size_t columns_;
-  const size_t rows_per_block_;
-  const size_t shards_;  // a power of two
+  const size_t rows_per_block_;  // a power of two
+  const int row_bits_;           // and its logarithm
+  const size_t shards_;          // a power of two
   const size_t lines_per_shard_;
   // Written by Grow, read without a lock.
   std::array<std::atomic<Line*>, kMaxBlocks> blocks_{};

@@ -17,13 +17,10 @@ inline constexpr int64_t kNoDeadline = std::numeric_limits<int64_t>::max();
 // are too many: at once, so that no decision ever queues. Thread-safe.
 class Admission {
  public:
-  // `max_in_flight`: 1 or more. References must outlive it.
+  // `max_in_flight`: 1 or more. `limiter_clock` must go as fast as
+  // `steady_clock`, which must outlive it, and so must `observer`.
   Admission(int64_t max_in_flight, const Clock& limiter_clock,
-            const Clock& steady_clock, RpcObserver& observer)
-      : max_in_flight_(max_in_flight),
-        limiter_clock_(limiter_clock),
-        steady_clock_(steady_clock),
-        observer_(observer) {}
+            const Clock& steady_clock, RpcObserver& observer);
 
   // Counts a call in. The steady instant of its arrival.
   int64_t Arrive();
@@ -38,8 +35,10 @@ class Admission {
 
  private:
   const int64_t max_in_flight_;
-  const Clock& limiter_clock_;
   const Clock& steady_clock_;
+  // What the limiter's clock is ahead of the steady one, so that a call's
+  // deadline costs no more reads of either.
+  const int64_t limiter_ahead_ns_;
   RpcObserver& observer_;
   alignas(64) std::atomic<int64_t> in_flight_{0};  // of all threads
 };

@@ -12,32 +12,21 @@
 
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
-#include "server/rpc/admin_handler.h"
 #include "server/rpc/admission.h"
-#include "server/rpc/rate_limiter_handler.h"
+#include "server/rpc/event.h"
+#include "server/rpc/handlers.h"
+#include "server/rpc/health.h"
 #include "tollgate/v1/admin.grpc.pb.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
 
 namespace tollgate {
 
-// What waits on a completion queue; its address is the tag.
-class Event {
- public:
-  virtual ~Event() = default;
-  // Runs on the queue's thread.
-  virtual void On(bool ok) = 0;
-};
-
 // What is served, by all completion queues together.
 struct Services {
   v1::RateLimiter::AsyncService rate_limiter;
   v1::Admin::AsyncService admin;
-};
-
-// What answers, one for each completion queue.
-struct Handlers {
-  RateLimiterHandler rate_limiter;
-  AdminHandler admin;
+  HealthCalls::Service health_calls;
+  Health health;
 };
 
 // What the calls of one completion queue work with. All of it outlives them.
@@ -117,10 +106,13 @@ class CallPool<Method>::Call final : public Event {
       return;
     }
     // Answered, or never to arrive because the server shuts down.
-    if (answering_) pool_.context_.admission.Leave(arrived_ns_);
+    if (answering_) {
+      pool_.context_.admission.Leave(arrived_ns_);
+    } else {
+      arena_.Reset();
+    }
     responder_.reset();
     context_.reset();
-    arena_.Reset();
     pool_.TakeBack(std::unique_ptr<Call>(this));
   }
 

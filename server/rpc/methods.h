@@ -41,7 +41,7 @@ struct Method {
   }
   static absl::Status Handle(Handlers& handlers, const Request& request,
                              int64_t deadline_ns, Response& response) {
-    return ((handlers.*kHandler).*kAnswer)(request, deadline_ns, response);
+    return ((*(handlers.*kHandler)).*kAnswer)(request, deadline_ns, response);
   }
 };
 
@@ -53,7 +53,9 @@ template <auto kWait, auto kAnswer>
 using AdminMethod =
     Method<&Services::admin, kWait, &Handlers::admin, kAnswer, 4, 4096>;
 
-// Every RPC. To add one, write its handler's function and a line here.
+// Every RPC. Calls that wait for a peer are taken in turn: more of them than
+// arrive at a time only means that each is cold in the cache when it is used.
+// To add one, write its handler's function and a line here.
 class AllCallPools {
  public:
   explicit AllCallPools(const CallContext& context)
@@ -71,14 +73,14 @@ class AllCallPools {
   using AdminService = v1::Admin::AsyncService;
   using Pools = std::tuple<
       CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllow,
-                                 &RateLimiterHandler::ShouldAllow, 128>>,
+                                 &MessageHandler::ShouldAllow, 32>>,
       CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllowBatch,
-                                 &RateLimiterHandler::ShouldAllowBatch, 16,
+                                 &MessageHandler::ShouldAllowBatch, 4,
                                  size_t{64} * 1024>>,
       CallPool<RateLimiterMethod<&RateLimiterService::RequestRefund,
-                                 &RateLimiterHandler::Refund, 32>>,
+                                 &MessageHandler::Refund, 8>>,
       CallPool<RateLimiterMethod<&RateLimiterService::RequestRelease,
-                                 &RateLimiterHandler::Release, 64>>,
+                                 &MessageHandler::Release, 16>>,
       CallPool<
           AdminMethod<&AdminService::RequestGetRules, &AdminHandler::GetRules>>,
       CallPool<

@@ -7,6 +7,7 @@
 #include "server/base/clock.h"
 #include "server/limiter/limiter.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/handlers.h"
 #include "server/rpc/rpc_server.h"
 #include "tollgate/v1/rate_limiter.pb.h"
 
@@ -14,13 +15,10 @@ namespace tollgate {
 
 inline constexpr int kMaxBatch = 1000;
 
-// The methods of RateLimiter as functions of messages. Each thread has its own,
-// which keeps its storage between calls. Thread-compatible.
-//
-// `deadline_ns` is on the limiter's clock; `response` must be empty. On an
-// error nothing was taken or given back: INVALID_ARGUMENT names the field,
-// DEADLINE_EXCEEDED says that the deadline had passed.
-class RateLimiterHandler {
+// Asks the limiter. On an error nothing was taken or given back:
+// INVALID_ARGUMENT names the field, DEADLINE_EXCEEDED says that the deadline
+// had passed. Thread-compatible.
+class RateLimiterHandler final : public MessageHandler {
  public:
   // All must outlive the handler. `limiter_clock` is the one that the limiter
   // reads.
@@ -30,20 +28,20 @@ class RateLimiterHandler {
 
   absl::Status ShouldAllow(const v1::ShouldAllowRequest& request,
                            int64_t deadline_ns,
-                           v1::ShouldAllowResponse& response);
+                           v1::ShouldAllowResponse& response) override;
 
   // OK with an answer for each request, in their order. One that is bad or
   // past the deadline has a BatchError; a field's path starts `requests[3].`.
-  absl::Status ShouldAllowBatch(const v1::ShouldAllowBatchRequest& request,
-                                int64_t deadline_ns,
-                                v1::ShouldAllowBatchResponse& response);
+  absl::Status ShouldAllowBatch(
+      const v1::ShouldAllowBatchRequest& request, int64_t deadline_ns,
+      v1::ShouldAllowBatchResponse& response) override;
 
   // Gives back as of `decided_at`, or now if that is unset or yet to come.
   absl::Status Refund(const v1::RefundRequest& request, int64_t deadline_ns,
-                      v1::RefundResponse& response);
+                      v1::RefundResponse& response) override;
 
   absl::Status Release(const v1::ReleaseRequest& request, int64_t deadline_ns,
-                       v1::ReleaseResponse& response);
+                       v1::ReleaseResponse& response) override;
 
  private:
   absl::Status Invalid(absl::Status status);

@@ -18,6 +18,7 @@ namespace tollgate::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 google::protobuf::Map<std::string, google::protobuf::Value> ParseJson(
     const std::string& text) {
@@ -64,6 +65,32 @@ TEST(Bench, CountsEachDecisionOfBatches) {
   EXPECT_EQ(json["decisions"].number_value(), 7 * json["calls"].number_value());
   EXPECT_EQ(json["server_cpu_us_per_decision"].kind_case(),
             google::protobuf::Value::kNullValue);
+}
+
+TEST(Bench, SaysThatNoRuleApplied) {
+  TestService unmatched(
+      [](const v1::ShouldAllowRequest&, v1::ShouldAllowResponse& response) {
+        response.set_outcome(v1::ALLOWED);
+        return grpc::Status::OK;
+      });
+  const auto server = unmatched.Listen();
+  const Ran ran = RunTollgate({"bench", "--duration=50ms", "--domain=shpo",
+                               "--server", unmatched.target()});
+  EXPECT_THAT(ran.out, HasSubstr("no rule applied to"));
+  EXPECT_THAT(ran.out, HasSubstr("domain \"shpo\", \"user={key}\""));
+}
+
+TEST(Bench, SaysNothingOfRulesThatApplied) {
+  TestService matched(
+      [](const v1::ShouldAllowRequest&, v1::ShouldAllowResponse& response) {
+        response.set_outcome(v1::ALLOWED);
+        response.add_statuses();
+        return grpc::Status::OK;
+      });
+  const auto server = matched.Listen();
+  const Ran ran =
+      RunTollgate({"bench", "--duration=50ms", "--server", matched.target()});
+  EXPECT_THAT(ran.out, Not(HasSubstr("no rule applied")));
 }
 
 TEST(Bench, AsksForEveryKeyOfTheDescriptor) {

@@ -1,0 +1,229 @@
+#include "server/rpc/async_rpc_server.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "grpcpp/alarm.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/grpcpp.h"
+#include "grpcpp/resource_quota.h"
+#include "server/rpc/admission.h"
+#include "server/rpc/call.h"
+#include "server/rpc/handlers.h"
+#include "server/rpc/health.h"
+#include "server/rpc/library_logs.h"
+#include "server/rpc/methods.h"
+
+namespace tollgate {
+namespace {
+
+// One completion queue and its thread, which alone touches the queue's calls.
+class Worker {
+ public:
+  Worker(Services& services, std::unique_ptr<grpc::ServerCompletionQueue> queue,
+         Admission& admission, Handlers handlers)
+      : queue_(std::move(queue)),
+        handlers_(std::move(handlers)),
+        pools_(CallContext{services, *queue_, admission, handlers_}),
+        health_(services.health_calls, *queue_, services.health),
+        announce_(*this),
+        quit_(*this) {}
+
+  void Start() {
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  // Once, before Stop: tells those who watch that the health has changed.
+  void AnnounceHealth() {
+    announce_now_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC),
+                      &announce_);
+  }
+
+  // After the server's Shutdown. Returns when the queue is empty.
+  void Stop() {
+    // The thread itself shuts its queue: posting to one that is shut aborts.
+    grpc::Alarm now;
+    now.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), &quit_);
+    thread_.join();
+  }
+
+ private:
+  class Announce final : public Event {
+   public:
+    explicit Announce(Worker& worker) : worker_(worker) {}
+    void On(bool) override { worker_.health_.Announce(); }
+
+   private:
+    Worker& worker_;
+  };
+
+  class Quit final : public Event {
+   public:
+    explicit Quit(Worker& worker) : worker_(worker) {}
+    void On(bool) override {
+      worker_.health_.Stop();
+      worker_.pools_.Stop();
+      worker_.queue_->Shutdown();
+    }
+
+   private:
+    Worker& worker_;
+  };
+
+  void Run() {
+    pools_.PostAll();
+    health_.Post();
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue_->Next(&tag, &ok)) static_cast<Event*>(tag)->On(ok);
+  }
+
+  const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  Handlers handlers_;
+  AllCallPools pools_;
+  HealthCalls health_;
+  Announce announce_;
+  grpc::Alarm announce_now_;
+  Quit quit_;
+  std::thread thread_;
+};
+
+// Why each is what it is: polite peers queue at their side, silent and idle
+// ones are cut off, nobody shares our port, and nothing is decompressed.
+void SetChannelArguments(grpc::ServerBuilder& builder) {
+  constexpr int kSecondMs = 1000;
+  constexpr std::array<std::pair<const char*, int>, 14> kArguments = {{
+      {GRPC_ARG_MAX_CONCURRENT_STREAMS, 1024},
+      {GRPC_ARG_MAX_CONNECTION_AGE_MS, 300 * kSecondMs},
+      {GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, 10 * kSecondMs},
+      {GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300 * kSecondMs},
+      {GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10 * kSecondMs},
+      // Below the clients' keepalive, which would else be cut off for pinging.
+      {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 9 * kSecondMs},
+      {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 2},
+      {GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1},
+      {GRPC_ARG_KEEPALIVE_TIME_MS, 60 * kSecondMs},
+      {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10 * kSecondMs},
+      {GRPC_ARG_ALLOW_REUSEPORT, 0},
+      {GRPC_ARG_ENABLE_CHANNELZ, 0},
+      {GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0},
+      {GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0},
+  }};
+  for (const auto& [name, value] : kArguments) {
+    builder.AddChannelArgument(name, value);
+  }
+}
+
+// Reflection is a synchronous service: few threads are enough for it, and
+// without a cap a peer could ask for any number of them.
+void BoundReflection(grpc::ServerBuilder& builder) {
+  grpc::ResourceQuota quota("tollgate");
+  quota.SetMaxThreads(4);
+  builder.SetResourceQuota(quota);
+  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 2);
+}
+
+class AsyncRpcServer final : public RpcServer {
+ public:
+  AsyncRpcServer(RpcServerOptions options, HandlersFactory make_handlers,
+                 const Clock& limiter_clock, const Clock& steady_clock,
+                 RpcObserver& observer)
+      : options_(std::move(options)),
+        make_handlers_(std::move(make_handlers)),
+        admission_(options_.max_in_flight, limiter_clock, steady_clock,
+                   observer) {}
+  ~AsyncRpcServer() override { Drain(absl::ZeroDuration()); }
+
+  absl::StatusOr<int> Start() override;
+  void AnnounceShutdown() override;
+  void Drain(absl::Duration grace) override;
+
+ private:
+  // Where connections come from. An accept loop of our own goes here.
+  void AddListener(grpc::ServerBuilder& builder, int* port) const {
+    builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(),
+                             port);
+  }
+  void AddWorkers(grpc::ServerBuilder& builder);
+
+  const RpcServerOptions options_;
+  const HandlersFactory make_handlers_;
+  Admission admission_;
+  Services services_;
+  // The server goes first: it uses the workers' queues until it is gone.
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int threads =
+      options_.threads > 0 ? options_.threads : std::max(2, cores);
+  for (int i = 0; i < threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>(
+        services_, builder.AddCompletionQueue(), admission_, make_handlers_()));
+  }
+}
+
+absl::StatusOr<int> AsyncRpcServer::Start() {
+  TakeOverLibraryLogs();
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  SetChannelArguments(builder);
+  BoundReflection(builder);
+  builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
+  builder.RegisterService(&services_.rate_limiter);
+  builder.RegisterService(&services_.admin);
+  builder.RegisterService(&services_.health_calls);
+  int port = 0;
+  AddListener(builder, &port);
+  AddWorkers(builder);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) {
+    return absl::UnavailableError(absl::StrCat(
+        "cannot listen for gRPC on \"", options_.listen,
+        "\", want a HOST:PORT of this machine that nobody listens on"));
+  }
+  for (const auto& worker : workers_) worker->Start();
+  return port;
+}
+
+void AsyncRpcServer::AnnounceShutdown() {
+  if (server_ == nullptr || !services_.health.serving()) return;
+  services_.health.StopServing();
+  for (const auto& worker : workers_) worker->AnnounceHealth();
+}
+
+void AsyncRpcServer::Drain(absl::Duration grace) {
+  if (server_ == nullptr) return;
+  AnnounceShutdown();
+  server_->Shutdown(gpr_time_from_nanos(
+      absl::ToInt64Nanoseconds(std::max(grace, absl::ZeroDuration())),
+      GPR_TIMESPAN));
+  for (const auto& worker : workers_) worker->Stop();
+  server_.reset();
+}
+
+}  // namespace
+
+std::unique_ptr<RpcServer> MakeAsyncRpcServer(RpcServerOptions options,
+                                              HandlersFactory make_handlers,
+                                              const Clock& limiter_clock,
+                                              const Clock& steady_clock,
+                                              RpcObserver& observer) {
+  return std::make_unique<AsyncRpcServer>(
+      std::move(options), std::move(make_handlers), limiter_clock, steady_clock,
+      observer);
+}
+
+}  // namespace tollgate

@@ -1,0 +1,49 @@
+#ifndef TOLLGATE_SERVER_RPC_HANDLERS_H_
+#define TOLLGATE_SERVER_RPC_HANDLERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "server/rpc/admin_handler.h"
+#include "tollgate/v1/rate_limiter.pb.h"
+
+namespace tollgate {
+
+// The methods of RateLimiter as functions of messages. Each thread of the
+// server has its own, so that it may keep its storage between calls.
+// Thread-compatible.
+//
+// `deadline_ns` is on the limiter's clock; `response` is empty. On an error
+// the peer gets its status and `response` is dropped.
+class MessageHandler {
+ public:
+  virtual ~MessageHandler() = default;
+
+  virtual absl::Status ShouldAllow(const v1::ShouldAllowRequest& request,
+                                   int64_t deadline_ns,
+                                   v1::ShouldAllowResponse& response) = 0;
+  virtual absl::Status ShouldAllowBatch(
+      const v1::ShouldAllowBatchRequest& request, int64_t deadline_ns,
+      v1::ShouldAllowBatchResponse& response) = 0;
+  virtual absl::Status Refund(const v1::RefundRequest& request,
+                              int64_t deadline_ns,
+                              v1::RefundResponse& response) = 0;
+  virtual absl::Status Release(const v1::ReleaseRequest& request,
+                               int64_t deadline_ns,
+                               v1::ReleaseResponse& response) = 0;
+};
+
+// What answers, one for each completion queue. Neither is null.
+struct Handlers {
+  std::unique_ptr<MessageHandler> rate_limiter;
+  std::unique_ptr<AdminHandler> admin;
+};
+
+// Called once for each thread, before the server listens.
+using HandlersFactory = std::function<Handlers()>;
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_RPC_HANDLERS_H_
