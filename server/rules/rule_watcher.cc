@@ -20,9 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Somebody who has written and neither goes on nor closes is waited for this
-// many polls.
-constexpr int64_t kWriterPolls = 6;
+// How often `patience_ns` a writer may pause before nobody waits for the end.
+constexpr int64_t kWriterPauses = 6;
 
 void Append(absl::string_view text, std::string& out) {
   absl::StrAppend(&out, text.size(), ":", text);
@@ -83,13 +82,15 @@ struct RuleWatcher::State {
   void SettleAt(int64_t at_ns) { settle_at_ns = at_ns; }
   [[nodiscard]] bool Writing(int64_t now_ns) const {
     return watch.someone_writes() &&
-           now_ns - last_write_ns < kWriterPolls * poll_ns;
+           now_ns - last_write_ns < kWriterPauses * patience_ns;
   }
 
   const RuleWatcherOptions options;
   const Clock& clock;
   const int64_t poll_ns = absl::ToInt64Nanoseconds(options.poll);
   const int64_t quiet_ns = absl::ToInt64Nanoseconds(options.quiet);
+  // How long a place that is never quiet is waited for.
+  const int64_t patience_ns = std::max(poll_ns, 10 * quiet_ns);
   OnChange on_change;
   DirectoryWatch watch;
   std::optional<Fingerprint> reported;  // the content last told of
@@ -111,8 +112,7 @@ void RuleWatcher::State::Hear(int64_t now_ns) {
   if (!events.changed && !(events.wrote && settle_at_ns.has_value())) return;
   if (!settle_at_ns.has_value()) restless_since_ns = now_ns;
   candidate.reset();
-  // A place that is never quiet is looked at all the same.
-  SettleAt(std::min(now_ns + quiet_ns, restless_since_ns + poll_ns));
+  SettleAt(std::min(now_ns + quiet_ns, restless_since_ns + patience_ns));
 }
 
 void RuleWatcher::State::Poll(int64_t now_ns) {
