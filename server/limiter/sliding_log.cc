@@ -21,24 +21,37 @@ using Log = std::deque<Admission>;
 struct State {
   Log* log;         // owned; null where nothing was admitted
   int64_t seen_ns;  // the latest instant of a take or refund
+  int64_t past_ns;  // what was taken up to here no longer counts
 };
 
-// The admissions that count at `now_ns`: those taken after now - period.
-Log::const_iterator FirstThatCounts(const Log& log, const Limit& limit,
+// The latest instant that no longer counts at `now_ns`: a period ago, or what
+// was as long ago under an earlier limit.
+int64_t PastAt(const State& state, const Limit& limit, int64_t now_ns) {
+  return std::max(state.past_ns, now_ns - limit.period_ns());
+}
+
+// The admissions that count at `now_ns`.
+Log::const_iterator FirstThatCounts(const State& state, const Limit& limit,
                                     int64_t now_ns) {
-  return std::find_if(log.begin(), log.end(), [&](const Admission& a) {
-    return a.at_ns > now_ns - limit.period_ns();
-  });
+  const int64_t past_ns = PastAt(state, limit, now_ns);
+  return std::find_if(
+      state.log->cbegin(), state.log->cend(),
+      [past_ns](const Admission& a) { return a.at_ns > past_ns; });
 }
 
 Verdict Judge(const State& state, const Limit& limit, const Ask& ask,
               int64_t now_ns) {
-  static const Log nothing;
-  const Log& log = state.log == nullptr ? nothing : *state.log;
-  const auto first = FirstThatCounts(log, limit, now_ns);
+  Verdict verdict;
+  if (state.log == nullptr) {
+    verdict.at_ns = now_ns;
+    verdict.remaining = limit.tokens();
+    verdict.allowed = ask.cost + ask.reserved <= limit.tokens();
+    return verdict;
+  }
+  const Log& log = *state.log;
+  const auto first = FirstThatCounts(state, limit, now_ns);
   uint64_t spent = 0;
   for (auto it = first; it != log.end(); ++it) spent += it->cost;
-  Verdict verdict;
   verdict.at_ns = now_ns;
   verdict.remaining = window::Left(limit.tokens(), spent);
   if (spent > 0) {
@@ -81,7 +94,7 @@ class SlidingLogAlgorithm final : public Algorithm {
     if (!verdict.allowed) return verdict;
     if (state.log == nullptr) state.log = new Log;
     Log& log = *state.log;
-    log.erase(log.cbegin(), FirstThatCounts(log, limit, now_ns));
+    log.erase(log.cbegin(), FirstThatCounts(state, limit, now_ns));
     if (!log.empty() && log.back().at_ns == now_ns) {
       log.back().cost += ask.cost;
     } else {
@@ -121,9 +134,14 @@ class SlidingLogAlgorithm final : public Algorithm {
     return state.log == nullptr && state.seen_ns <= now_ns;
   }
 
-  // The log says what is spent, whatever the limit.
-  void Rescale(BucketState&, const Limit&, const Limit&,
-               int64_t) const override {}
+  // The log says what is spent, whatever the limit; but what was past under the
+  // old one does not come back under a longer period.
+  void Rescale(BucketState& bucket, const Limit& from, const Limit& /*to*/,
+               int64_t now_ns) const override {
+    auto state = bucket.As<State>();
+    state.past_ns = PastAt(state, from, std::max(now_ns, state.seen_ns));
+    bucket.Set(state);
+  }
 
   [[nodiscard]] bool OwnsMemory() const override { return true; }
 
@@ -133,7 +151,7 @@ class SlidingLogAlgorithm final : public Algorithm {
     if (state.log == nullptr) return;
     now_ns = std::max(now_ns, state.seen_ns);
     Log& log = *state.log;
-    log.erase(log.cbegin(), FirstThatCounts(log, limit, now_ns));
+    log.erase(log.cbegin(), FirstThatCounts(state, limit, now_ns));
     if (!log.empty()) return;
     delete state.log;
     state.log = nullptr;
