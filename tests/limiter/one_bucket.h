@@ -2,22 +2,13 @@
 #define TOLLGATE_TESTS_LIMITER_ONE_BUCKET_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 
-#include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "server/limiter/algorithm.h"
 #include "server/limiter/limit.h"
+#include "tests/limiter/limits.h"
 
 namespace tollgate {
-
-// The same limit with a hold that a test knows to be valid.
-inline Limit Holding(const Limit& limit, absl::Duration hold) {
-  const absl::StatusOr<Limit> holding = limit.WithHold(hold);
-  if (!holding.ok()) std::abort();
-  return *holding;
-}
 
 // One bucket of any algorithm under one limit that a test can replace.
 class OneBucket {
