@@ -113,18 +113,20 @@ class SlidingLogAlgorithm final : public Algorithm {
     return Judge(state, limit, ask, std::max(now_ns, state.seen_ns));
   }
 
-  void Refund(BucketState& bucket, const Limit& /*limit*/, const Ask& ask,
+  void Refund(BucketState& bucket, const Limit& limit, const Ask& ask,
               int64_t taken_at_ns, int64_t now_ns) const override {
     auto state = bucket.As<State>();
     if (state.log == nullptr) return;
+    now_ns = std::max(now_ns, state.seen_ns);
+    if (taken_at_ns <= PastAt(state, limit, now_ns)) return;
     Log& log = *state.log;
     const auto it = std::find_if(log.begin(), log.end(), [&](const auto& a) {
       return a.at_ns == taken_at_ns;
     });
-    if (it == log.end()) return;  // no longer counts
+    if (it == log.end()) return;
     it->cost = window::Left(it->cost, ask.cost);
     if (it->cost == 0) log.erase(it);
-    state.seen_ns = std::max(now_ns, state.seen_ns);
+    state.seen_ns = now_ns;
     bucket.Set(state);
   }
 
@@ -139,7 +141,9 @@ class SlidingLogAlgorithm final : public Algorithm {
   void Rescale(BucketState& bucket, const Limit& from, const Limit& /*to*/,
                int64_t now_ns) const override {
     auto state = bucket.As<State>();
-    state.past_ns = PastAt(state, from, std::max(now_ns, state.seen_ns));
+    // What is taken from here on must not be past.
+    state.seen_ns = std::max(now_ns, state.seen_ns);
+    state.past_ns = PastAt(state, from, state.seen_ns);
     bucket.Set(state);
   }
 
@@ -151,10 +155,14 @@ class SlidingLogAlgorithm final : public Algorithm {
     if (state.log == nullptr) return;
     now_ns = std::max(now_ns, state.seen_ns);
     Log& log = *state.log;
-    log.erase(log.cbegin(), FirstThatCounts(state, limit, now_ns));
-    if (!log.empty()) return;
-    delete state.log;
-    state.log = nullptr;
+    const auto first = FirstThatCounts(state, limit, now_ns);
+    // A clock that goes back must not find less spent than it left.
+    if (first != log.cbegin()) state.seen_ns = now_ns;
+    log.erase(log.cbegin(), first);
+    if (log.empty()) {
+      delete state.log;
+      state.log = nullptr;
+    }
     bucket.Set(state);
   }
 };
