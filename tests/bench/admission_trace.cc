@@ -32,10 +32,10 @@ Limit LimitFor(absl::string_view algorithm) {
 // two in each second.
 std::vector<int64_t> Arrivals() {
   std::vector<int64_t> arrivals;
-  for (int i = 0; i < 4; ++i) arrivals.push_back(1'000 + 50 * i);
-  for (int i = 0; i < 12; ++i) arrivals.push_back(9'400 + 50 * i);
-  for (int i = 0; i < 12; ++i) arrivals.push_back(10'050 + 50 * i);
-  for (int i = 0; i < 30; ++i) arrivals.push_back(15'000 + 500 * i);
+  for (int i = 0; i < 4; ++i) arrivals.push_back(1'000 + 100 * i);
+  for (int i = 0; i < 12; ++i) arrivals.push_back(8'750 + 100 * i);
+  for (int i = 0; i < 12; ++i) arrivals.push_back(10'050 + 100 * i);
+  for (int i = 0; i < 20; ++i) arrivals.push_back(15'000 + 500 * i);
   return arrivals;
 }
 
