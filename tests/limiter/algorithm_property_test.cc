@@ -435,7 +435,7 @@ class WindowBound : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Named, WindowBound,
                          testing::Values("token_bucket", "leaky_bucket",
-                                         "sliding_log"),
+                                         "sliding_log", "sliding_window"),
                          [](const auto& test) {
                            return std::string(test.param);
                          });
