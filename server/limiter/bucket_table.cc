@@ -167,7 +167,9 @@ size_t BucketTable::Sweep(size_t max_buckets, int64_t now_ns,
   MutexLock lock(sweep_mutex_);
   size_t removed = 0;
   size_t visited = 0;  // stripes, so that an empty table ends the loop
-  while (max_buckets > 0 && visited <= mask_) {
+  // A stripe that it starts in the middle of, it ends with too.
+  const size_t stripes = stripe_count() + (sweep_slot_ > 0 ? 1 : 0);
+  while (max_buckets > 0 && visited < stripes) {
     const Stripe::Swept swept = stripes_[sweep_stripe_].Sweep(
         &sweep_slot_, std::min(max_buckets, kHold), now_ns, forgettable);
     removed += swept.removed;

@@ -5,40 +5,40 @@
 
 namespace tollgate {
 
-const LimitVersion& CarryOver(const Registry& registry,
-                              const LimitVersion& from, uint32_t to_id,
-                              BucketState& state) {
-  const LimitVersion* at = &from;
-  const LimitVersion* const target = &registry.Version(to_id);
-  while (at != target) {
-    const uint32_t successor = at->successor.load(std::memory_order_acquire);
-    if (successor == 0) break;
+void CarryOver(const Registry& registry, uint32_t to_id, BucketState& state,
+               uint32_t& limit_id) {
+  while (limit_id != to_id) {
+    const LimitVersion& at = registry.Version(limit_id);
+    const uint32_t successor = at.successor.load(std::memory_order_acquire);
+    if (successor == 0) return;
     const LimitVersion& next = registry.Version(successor);
-    next.algorithm->Rescale(state, at->limit, next.limit, at->replaced_at_ns);
-    at = &next;
+    next.algorithm->Rescale(state, at.limit, next.limit, at.replaced_at_ns);
+    limit_id = successor;
   }
-  return *at;
-}
-
-void Buckets::BringUpToDate(BucketState& state, uint32_t& limit_id,
-                            const Charge& charge, const Algorithm& algorithm) {
-  const uint32_t wanted = charge.limit->id;
-  if (limit_id == wanted) return;
-  if (limit_id != 0) {
-    const LimitVersion& under =
-        CarryOver(registry_, registry_.Version(limit_id), wanted, state);
-    if (under.limit != charge.limit->limit) {
-      algorithm.Rescale(state, under.limit, charge.limit->limit, now_ns_);
-    }
-  }
-  limit_id = wanted;
 }
 
 Verdict Buckets::Take(const Charge& charge, const Algorithm& algorithm) {
   const LockedBucket bucket = table_.FindOrCreate(charge.fingerprint);
-  BringUpToDate(bucket.state(), bucket.limit_id(), charge, algorithm);
-  return algorithm.Take(bucket.state(), charge.limit->limit, charge.ask,
-                        std::max(now_ns_, bucket.not_before_ns()));
+  const int64_t now_ns = std::max(now_ns_, bucket.not_before_ns());
+  const Limit& limit = charge.limit->limit;
+  const uint32_t wanted = charge.limit->id;
+  if (bucket.limit_id() == 0) bucket.limit_id() = wanted;
+  CarryOver(registry_, wanted, bucket.state(), bucket.limit_id());
+  if (bucket.limit_id() == wanted) {
+    return algorithm.Take(bucket.state(), limit, charge.ask, now_ns);
+  }
+  // Another tier, or rules that were replaced a moment ago. Under a smaller
+  // limit less may count as spent, so only a take that is allowed moves the
+  // bucket there: a refusal must not forget the rest.
+  BucketState state = bucket.state();
+  algorithm.Rescale(state, registry_.Version(bucket.limit_id()).limit, limit,
+                    now_ns);
+  const Verdict verdict = algorithm.Take(state, limit, charge.ask, now_ns);
+  if (verdict.allowed) {
+    bucket.state() = state;
+    bucket.limit_id() = wanted;
+  }
+  return verdict;
 }
 
 Verdict Buckets::Peek(const Charge& charge, const Algorithm& algorithm) {
@@ -50,7 +50,11 @@ Verdict Buckets::Peek(const Charge& charge, const Algorithm& algorithm) {
   if (bucket.has_value()) {
     state = bucket->state();
     uint32_t limit_id = bucket->limit_id();
-    BringUpToDate(state, limit_id, charge, algorithm);
+    CarryOver(registry_, charge.limit->id, state, limit_id);
+    if (limit_id != charge.limit->id) {
+      algorithm.Rescale(state, registry_.Version(limit_id).limit,
+                        charge.limit->limit, now_ns_);
+    }
   }
   return algorithm.Peek(state, charge.limit->limit, ask, now_ns_);
 }
@@ -58,10 +62,12 @@ Verdict Buckets::Peek(const Charge& charge, const Algorithm& algorithm) {
 void Buckets::Refund(const Charge& charge, int64_t taken_at_ns) {
   const auto bucket = table_.Find(charge.fingerprint);
   if (!bucket.has_value()) return;  // forgotten: it is full already
-  const Algorithm& algorithm = charge.algorithm();
-  BringUpToDate(bucket->state(), bucket->limit_id(), charge, algorithm);
-  algorithm.Refund(bucket->state(), charge.limit->limit, charge.ask,
-                   taken_at_ns, now_ns_);
+  CarryOver(registry_, charge.limit->id, bucket->state(), bucket->limit_id());
+  // Under the limit that it is kept under, for the reason in Take.
+  const Limit& limit = registry_.Version(bucket->limit_id()).limit;
+  Ask ask = charge.ask;
+  ask.cost = std::min(ask.cost, charge.algorithm().Capacity(limit));
+  charge.algorithm().Refund(bucket->state(), limit, ask, taken_at_ns, now_ns_);
 }
 
 bool Buckets::Reset(const Charge& charge) {

@@ -9,12 +9,11 @@
 
 namespace tollgate {
 
-// Carries `state`, kept under the limit `from`, through the reloads since, each
-// at its own moment, until the limit is number `to_id` or in force. Returns the
-// limit that it is kept under then.
-const LimitVersion& CarryOver(const Registry& registry,
-                              const LimitVersion& from, uint32_t to_id,
-                              BucketState& state);
+// Carries `state`, kept under the limit `limit_id`, through the reloads since,
+// each at its own moment, until the limit is number `to_id` or in force. Moves
+// `limit_id`, which is not 0.
+void CarryOver(const Registry& registry, uint32_t to_id, BucketState& state,
+               uint32_t& limit_id);
 
 // The buckets of one request at one moment; one lock at a time, under which
 // only arithmetic runs. Thread-compatible; the table and registry are
@@ -34,9 +33,6 @@ class Buckets {
   bool Reset(const Charge& charge);
 
  private:
-  void BringUpToDate(BucketState& state, uint32_t& limit_id,
-                     const Charge& charge, const Algorithm& algorithm);
-
   BucketTable& table_;
   const Registry& registry_;
   const int64_t now_ns_;

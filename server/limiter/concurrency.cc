@@ -118,13 +118,14 @@ class ConcurrencyAlgorithm final : public Algorithm {
               int64_t /*taken_at_ns*/, int64_t now_ns) const override {
     auto state = bucket.As<State>();
     if (state.holds == nullptr) return;
+    now_ns = std::max(now_ns, state.seen_ns);
     Holds& holds = *state.holds;
-    holds.erase(std::remove_if(holds.begin(), holds.end(),
-                               [&](const Hold& hold) {
-                                 return hold.ticket == ask.ticket;
-                               }),
-                holds.end());
-    state.seen_ns = std::max(now_ns, state.seen_ns);
+    const auto it = std::find_if(
+        holds.begin(), holds.end(),
+        [&](const Hold& hold) { return hold.ticket == ask.ticket; });
+    if (it == holds.end() || it->expires_ns <= now_ns) return;
+    holds.erase(it);
+    state.seen_ns = now_ns;
     bucket.Set(state);
   }
 
@@ -146,10 +147,15 @@ class ConcurrencyAlgorithm final : public Algorithm {
             int64_t now_ns) const override {
     auto state = bucket.As<State>();
     if (state.holds == nullptr) return;
-    DropExpired(*state.holds, std::max(now_ns, state.seen_ns));
-    if (!state.holds->empty()) return;
-    delete state.holds;
-    state.holds = nullptr;
+    now_ns = std::max(now_ns, state.seen_ns);
+    const size_t before = state.holds->size();
+    DropExpired(*state.holds, now_ns);
+    // A clock that goes back must not find less held than it left.
+    if (state.holds->size() < before) state.seen_ns = now_ns;
+    if (state.holds->empty()) {
+      delete state.holds;
+      state.holds = nullptr;
+    }
     bucket.Set(state);
   }
 

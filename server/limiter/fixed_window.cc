@@ -75,7 +75,9 @@ class FixedWindowAlgorithm final : public Algorithm {
                                    const Limit& limit,
                                    int64_t now_ns) const override {
     const auto state = bucket.As<State>();
-    return state.count == 0 || now_ns - state.start_ns >= limit.period_ns();
+    // Before its own window, a new bucket would open an earlier one again.
+    return state.count == 0 ? now_ns >= state.start_ns
+                            : now_ns - state.start_ns >= limit.period_ns();
   }
 
   void Rescale(BucketState& bucket, const Limit& from, const Limit& to,

@@ -32,15 +32,10 @@ Verdict Judge(const Limit& limit, const Ask& ask, ExactDuration missing,
 
 }  // namespace
 
-// All that fills within the time to fill and the hold.
+// Also where a hold would let more fill: what goes ahead at one instant must
+// not be above the burst.
 uint64_t GcraAlgorithm::Capacity(const Limit& limit) const {
-  if (limit.hold_ns() == 0) return limit.burst();
-  const ExactDuration most =
-      Add(limit, limit.fill_time(), ExactDuration{limit.hold_ns(), 0});
-  const absl::uint128 tokens =
-      Scaled(limit, most) / static_cast<uint64_t>(limit.period_ns());
-  return absl::Uint128Low64(
-      std::min<absl::uint128>(tokens, uint64_t{0xFFFFFFFF}));
+  return limit.burst();
 }
 
 Verdict GcraAlgorithm::Take(BucketState& bucket, const Limit& limit,

@@ -263,8 +263,8 @@ size_t Limiter::Sweep(size_t max_buckets) {
   return table_.Sweep(
       max_buckets, now_ns, [&](BucketState& state, uint32_t limit_id) {
         BucketState carried = state;
-        const LimitVersion& under = CarryOver(
-            registry_, registry_.Version(limit_id), /*to_id=*/0, carried);
+        CarryOver(registry_, /*to_id=*/0, carried, limit_id);
+        const LimitVersion& under = registry_.Version(limit_id);
         if (under.algorithm->OwnsMemory()) {
           under.algorithm->Trim(state, under.limit, now_ns);
           carried = state;

@@ -21,24 +21,37 @@ using Log = std::deque<Admission>;
 struct State {
   Log* log;         // owned; null where nothing was admitted
   int64_t seen_ns;  // the latest instant of a take or refund
+  int64_t past_ns;  // what was taken up to here no longer counts
 };
 
-// The admissions that count at `now_ns`: those taken after now - period.
-Log::const_iterator FirstThatCounts(const Log& log, const Limit& limit,
+// The latest instant that no longer counts at `now_ns`: a period ago, or what
+// was as long ago under an earlier limit.
+int64_t PastAt(const State& state, const Limit& limit, int64_t now_ns) {
+  return std::max(state.past_ns, now_ns - limit.period_ns());
+}
+
+// The admissions that count at `now_ns`.
+Log::const_iterator FirstThatCounts(const State& state, const Limit& limit,
                                     int64_t now_ns) {
-  return std::find_if(log.begin(), log.end(), [&](const Admission& a) {
-    return a.at_ns > now_ns - limit.period_ns();
-  });
+  const int64_t past_ns = PastAt(state, limit, now_ns);
+  return std::find_if(
+      state.log->cbegin(), state.log->cend(),
+      [past_ns](const Admission& a) { return a.at_ns > past_ns; });
 }
 
 Verdict Judge(const State& state, const Limit& limit, const Ask& ask,
               int64_t now_ns) {
-  static const Log nothing;
-  const Log& log = state.log == nullptr ? nothing : *state.log;
-  const auto first = FirstThatCounts(log, limit, now_ns);
+  Verdict verdict;
+  if (state.log == nullptr) {
+    verdict.at_ns = now_ns;
+    verdict.remaining = limit.tokens();
+    verdict.allowed = ask.cost + ask.reserved <= limit.tokens();
+    return verdict;
+  }
+  const Log& log = *state.log;
+  const auto first = FirstThatCounts(state, limit, now_ns);
   uint64_t spent = 0;
   for (auto it = first; it != log.end(); ++it) spent += it->cost;
-  Verdict verdict;
   verdict.at_ns = now_ns;
   verdict.remaining = window::Left(limit.tokens(), spent);
   if (spent > 0) {
@@ -81,7 +94,7 @@ class SlidingLogAlgorithm final : public Algorithm {
     if (!verdict.allowed) return verdict;
     if (state.log == nullptr) state.log = new Log;
     Log& log = *state.log;
-    log.erase(log.cbegin(), FirstThatCounts(log, limit, now_ns));
+    log.erase(log.cbegin(), FirstThatCounts(state, limit, now_ns));
     if (!log.empty() && log.back().at_ns == now_ns) {
       log.back().cost += ask.cost;
     } else {
@@ -100,18 +113,20 @@ class SlidingLogAlgorithm final : public Algorithm {
     return Judge(state, limit, ask, std::max(now_ns, state.seen_ns));
   }
 
-  void Refund(BucketState& bucket, const Limit& /*limit*/, const Ask& ask,
+  void Refund(BucketState& bucket, const Limit& limit, const Ask& ask,
               int64_t taken_at_ns, int64_t now_ns) const override {
     auto state = bucket.As<State>();
     if (state.log == nullptr) return;
+    now_ns = std::max(now_ns, state.seen_ns);
+    if (taken_at_ns <= PastAt(state, limit, now_ns)) return;
     Log& log = *state.log;
     const auto it = std::find_if(log.begin(), log.end(), [&](const auto& a) {
       return a.at_ns == taken_at_ns;
     });
-    if (it == log.end()) return;  // no longer counts
+    if (it == log.end()) return;
     it->cost = window::Left(it->cost, ask.cost);
     if (it->cost == 0) log.erase(it);
-    state.seen_ns = std::max(now_ns, state.seen_ns);
+    state.seen_ns = now_ns;
     bucket.Set(state);
   }
 
@@ -121,9 +136,16 @@ class SlidingLogAlgorithm final : public Algorithm {
     return state.log == nullptr && state.seen_ns <= now_ns;
   }
 
-  // The log says what is spent, whatever the limit.
-  void Rescale(BucketState&, const Limit&, const Limit&,
-               int64_t) const override {}
+  // The log says what is spent, whatever the limit; but what was past under the
+  // old one does not come back under a longer period.
+  void Rescale(BucketState& bucket, const Limit& from, const Limit& /*to*/,
+               int64_t now_ns) const override {
+    auto state = bucket.As<State>();
+    // What is taken from here on must not be past.
+    state.seen_ns = std::max(now_ns, state.seen_ns);
+    state.past_ns = PastAt(state, from, state.seen_ns);
+    bucket.Set(state);
+  }
 
   [[nodiscard]] bool OwnsMemory() const override { return true; }
 
@@ -133,10 +155,14 @@ class SlidingLogAlgorithm final : public Algorithm {
     if (state.log == nullptr) return;
     now_ns = std::max(now_ns, state.seen_ns);
     Log& log = *state.log;
-    log.erase(log.cbegin(), FirstThatCounts(log, limit, now_ns));
-    if (!log.empty()) return;
-    delete state.log;
-    state.log = nullptr;
+    const auto first = FirstThatCounts(state, limit, now_ns);
+    // A clock that goes back must not find less spent than it left.
+    if (first != log.cbegin()) state.seen_ns = now_ns;
+    log.erase(log.cbegin(), first);
+    if (log.empty()) {
+      delete state.log;
+      state.log = nullptr;
+    }
     bucket.Set(state);
   }
 };

@@ -132,7 +132,8 @@ class SlidingWindowAlgorithm final : public Algorithm {
                                    const Limit& limit,
                                    int64_t now_ns) const override {
     const State state = At(bucket, limit, now_ns);
-    return state.count == 0 && state.previous == 0;
+    // Before its own window, a new bucket would open an earlier one again.
+    return state.count == 0 && state.previous == 0 && now_ns >= state.start_ns;
   }
 
   // With the same period, counts and windows stay. With another one, what is

@@ -204,6 +204,44 @@ void BM_DecideAmongRules(benchmark::State& state) {
   });
 }
 
+// As many rules as asked for, each with a list of three values and a wildcard;
+// every tenth asks for a path below another one.
+std::vector<Rule> WithPatterns(int64_t rules) {
+  std::vector<Rule> all;
+  for (int64_t i = 0; i < rules; ++i) {
+    const std::string number = std::to_string(i);
+    all.push_back(MakeRule("r" + number, {"user"}));
+    Condition endpoint{"endpoint", {}};
+    if (i % 10 == 0) {
+      endpoint.any_of.push_back(Pattern::Parse("/" + number + "/*"));
+    } else {
+      endpoint.any_of.push_back(
+          Pattern::Exact(i == 1 ? "/login" : "/" + number));
+      endpoint.any_of.push_back(Pattern::Exact("/v1/" + number));
+      endpoint.any_of.push_back(Pattern::Exact("/v2/" + number));
+    }
+    all.back().match = {std::move(endpoint)};
+  }
+  return all;
+}
+
+void BM_DecideAmongPatterns(benchmark::State& state) {
+  const int64_t rules = state.range(0);
+  const auto limiter = Shared<Filled>(-1'000'000 - rules, [&] {
+    return std::make_shared<Filled>(WithPatterns(rules), 1000);
+  });
+  Measure(state, 1000, [&](absl::string_view key) {
+    benchmark::DoNotOptimize(limiter->Decide(key).outcome);
+  });
+}
+
+void BM_LoadRules(benchmark::State& state) {
+  const std::vector<Rule> rules = WithPatterns(state.range(0));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(RuleSet::Create(rules).ok());
+  }
+}
+
 // TOLLGATE_BENCH_KEYS replaces the largest number of keys, for a quick run.
 int64_t MostKeys() {
   const char* const given = std::getenv("TOLLGATE_BENCH_KEYS");
@@ -222,6 +260,8 @@ BENCHMARK(BM_Decide)->Apply(WithKeysAndThreads);
 BENCHMARK(BM_DecideHotKey)->ThreadRange(1, 2)->UseRealTime();
 BENCHMARK(BM_DecideRules)->Arg(1)->Arg(3);
 BENCHMARK(BM_DecideAmongRules)->Arg(10)->Arg(10'000);
+BENCHMARK(BM_DecideAmongPatterns)->Arg(10)->Arg(10'000);
+BENCHMARK(BM_LoadRules)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tollgate

@@ -28,6 +28,15 @@ void Make(BucketTable& table, uint64_t number) {
   bucket.limit_id() = 1;
 }
 
+TEST(BucketTable, SweepsAllThereAreAlsoFromTheMiddleOfAStripe) {
+  BucketTable table(2);
+  for (uint64_t i = 0; i < 20; ++i) Make(table, i);
+  ASSERT_EQ(table.Sweep(3, kNow, Never), 0u);
+
+  EXPECT_EQ(table.Sweep(20, kNow, Always), 20u);
+  EXPECT_EQ(table.size(), 0u);
+}
+
 TEST(BucketTable, IsEmptyAtFirst) {
   BucketTable table(4);
 

@@ -35,6 +35,13 @@ inline Limit PerHour(uint64_t tokens, uint64_t burst = 0) {
   return MakeLimit(tokens, absl::Hours(1), burst);
 }
 
+// The same limit with a hold that a test knows to be valid.
+inline Limit Holding(const Limit& limit, absl::Duration hold) {
+  const absl::StatusOr<Limit> holding = limit.WithHold(hold);
+  if (!holding.ok()) std::abort();
+  return *holding;
+}
+
 }  // namespace tollgate
 
 #endif  // TOLLGATE_TESTS_LIMITER_LIMITS_H_

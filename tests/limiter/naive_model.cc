@@ -38,7 +38,10 @@ int64_t NaiveBucket::ResetAfter(int64_t now_ns) const {
 }
 
 uint64_t NaiveBucket::Remaining(int64_t now_ns) const {
-  return absl::Uint128Low64((Capacity() - SpentAt(now_ns)) / Token());
+  const absl::uint128 spent = SpentAt(now_ns);  // leaky: above the capacity too
+  return spent >= Capacity()
+             ? 0
+             : absl::Uint128Low64((Capacity() - spent) / Token());
 }
 
 bool NaiveBucket::IsFullAt(int64_t now_ns) const {
@@ -59,8 +62,10 @@ void NaiveBucket::Rescale(const Limit& to, int64_t now_ns) {
   const absl::uint128 spent = SpentAt(now_ns);
   const absl::uint128 from_token = Token();
   limit_ = to;
-  Set(std::min((spent * Token() + from_token - 1) / from_token, Capacity()),
-      now_ns);
+  const absl::uint128 most =
+      Capacity() +
+      absl::uint128(static_cast<uint64_t>(to.hold_ns())) * to.tokens();
+  Set(std::min((spent * Token() + from_token - 1) / from_token, most), now_ns);
 }
 
 void NaiveBucket::NotBefore(int64_t ns) { own_ns_ = std::max(own_ns_, ns); }

@@ -1,5 +1,6 @@
 // Threads on the same buckets, with counts that must come out exactly. To be
 // run under the thread sanitizer too.
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <latch>
@@ -7,6 +8,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -266,6 +268,159 @@ TEST(LimiterRace, RulesThatComeAndGoUnderTrafficLoseNothing) {
 
   SetRules(limiter, {always});
   EXPECT_EQ(Remaining(limiter, {{"user", "ana"}}), 20'000 - allowed);
+}
+
+TEST(LimiterRace, SixteenThreadsNeverHoldMoreSlotsThanThereAre) {
+  constexpr int kSlots = 5;
+  FakeClock clock(kStart);
+  Limiter limiter(clock);
+  Rule rule = MakeRule("export", {}, {MakeLimit(kSlots, absl::Seconds(30))});
+  rule.algorithm = FindAlgorithm("concurrency");
+  SetRules(limiter, {rule});
+  std::atomic<int> held{0};
+  std::atomic<int> allowed{0};
+
+  OnThreads(16, [&](int) {
+    for (int i = 0; i < 500; ++i) {
+      const Decision decision = Ask(limiter, {{"user", "ana"}});
+      if (!decision.allowed()) continue;
+      EXPECT_LE(++held, kSlots);
+      ++allowed;
+      --held;
+      EXPECT_TRUE(limiter.Release(decision.slots.at(0)));
+      limiter.Release(decision.slots.at(0));  // once more frees nothing
+    }
+  });
+
+  EXPECT_GE(allowed, 500);
+  EXPECT_EQ(Remaining(limiter, {{"user", "ana"}}), uint64_t{kSlots});
+}
+
+TEST(LimiterRace, SlotsThatExpireReleaseAndAreSweptStayWithinTheLimit) {
+  constexpr int kSlots = 5;
+  constexpr int64_t kTtl = 1'000;
+  FakeClock clock(kStart);
+  Limiter limiter(clock);
+  Rule rule =
+      MakeRule("export", {}, {MakeLimit(kSlots, absl::Nanoseconds(kTtl))});
+  rule.algorithm = FindAlgorithm("concurrency");
+  SetRules(limiter, {rule});
+  struct Hold {
+    int64_t from_ns;
+    int64_t to_ns;
+  };
+  std::vector<std::vector<Hold>> holds(16);
+
+  OnThreads(16, [&](int thread) {
+    std::mt19937 random(static_cast<uint32_t>(thread));
+    for (int i = 0; i < 500; ++i) {
+      const Decision decision = Ask(limiter, {{"user", "ana"}});
+      const int64_t from_ns = clock.NowNs();
+      clock.Advance(static_cast<int64_t>(random() % 20));
+      if (thread == 0) limiter.Sweep(10);
+      if (!decision.allowed()) continue;
+      // Half are released, the others' holders die.
+      int64_t to_ns = decision.decided_at_ns + kTtl;
+      if (random() % 2 == 0) {
+        to_ns = std::min(to_ns, clock.NowNs());
+        limiter.Release(decision.slots.at(0));
+      }
+      if (from_ns < to_ns) {
+        holds[static_cast<size_t>(thread)].push_back({from_ns, to_ns});
+      }
+    }
+  });
+
+  // From when the answer was there until the release began or the expiry, a
+  // slot was held for sure; those that overlap were held at once.
+  std::vector<std::pair<int64_t, int>> edges;
+  for (const std::vector<Hold>& of_thread : holds) {
+    for (const Hold& hold : of_thread) {
+      edges.emplace_back(hold.from_ns, 1);
+      edges.emplace_back(hold.to_ns, -1);
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  int held = 0;
+  for (const auto& [at_ns, change] : edges) {
+    held += change;
+    EXPECT_LE(held, kSlots) << at_ns;
+  }
+  EXPECT_GT(edges.size(), 100u);
+  clock.Advance(kTtl);
+  EXPECT_EQ(Remaining(limiter, {{"user", "ana"}}), uint64_t{kSlots});
+}
+
+// Each decision's status shows the limit that it was made by, which must be one
+// of the two sets', never a mixture; and neither set ever admits more.
+TEST(LimiterRace, AThousandReloadsGiveNoDecisionThatNeitherSetWouldGive) {
+  for (const char* name : {"token_bucket", "fixed_window", "sliding_window",
+                           "sliding_log", "concurrency"}) {
+    SCOPED_TRACE(name);
+    FakeClock clock(kStart);
+    Limiter limiter(clock);
+    const auto rules = [&](bool even) {
+      Rule rule = MakeRule("r", {"user"}, {PerHour(even ? 200 : 300)});
+      Rule other = MakeRule(even ? "even" : "odd", {}, {PerHour(100'000)});
+      rule.algorithm = FindAlgorithm(name);
+      return even ? std::vector<Rule>{rule, other}
+                  : std::vector<Rule>{other, rule};
+    };
+    SetRules(limiter, rules(false));
+    std::atomic<uint64_t> allowed{0};
+    std::atomic<bool> done{false};
+
+    OnThreads(5, [&](int thread) {
+      if (thread == 4) {
+        for (int i = 0; i < 1'000; ++i) SetRules(limiter, rules(i % 2 == 0));
+        done = true;
+        return;
+      }
+      for (int i = 0; i < 500 || !done; ++i) {
+        const Decision decision = Ask(limiter, {{"user", "ana"}});
+        if (decision.allowed()) ++allowed;
+        ASSERT_EQ(decision.statuses.size(), 2u);
+        const bool even = decision.statuses[0].rule->name == "r";
+        const RuleStatus& status = decision.statuses[even ? 0 : 1];
+        ASSERT_EQ(status.rule->name, "r");
+        ASSERT_EQ(decision.statuses[even ? 1 : 0].rule->name,
+                  even ? "even" : "odd");
+        ASSERT_EQ(status.limit.tokens(), even ? 200u : 300u);
+        ASSERT_LE(status.remaining, status.limit.tokens());
+      }
+    });
+
+    // Each lowering and raising again may forget what was spent above the
+    // lower limit (100), as "capped at the new burst" has it; sliding_log and
+    // concurrency forget nothing.
+    EXPECT_GE(allowed, 200u);
+    if (absl::string_view(name) == "sliding_log" ||
+        absl::string_view(name) == "concurrency") {
+      EXPECT_LE(allowed, 300u);
+    }
+  }
+}
+
+TEST(LimiterRace, RefusalsByRulesJustReplacedForgetNothing) {
+  // Raised once under traffic: threads that still have the old rules must not
+  // cap what was spent under the new ones.
+  for (int round = 0; round < 50; ++round) {
+    FakeClock clock(kStart);
+    Limiter limiter(clock);
+    SetRules(limiter, {MakeRule("r", {}, {PerHour(100)})});
+    std::atomic<uint64_t> allowed{0};
+    OnThreads(5, [&](int thread) {
+      if (thread == 4) {
+        SetRules(limiter, {MakeRule("r", {}, {PerHour(1'000)})});
+        return;
+      }
+      for (int i = 0; i < 500; ++i) {
+        if (Ask(limiter, {{"user", "ana"}}).allowed()) ++allowed;
+      }
+    });
+    ASSERT_LE(allowed, 1'000u);
+    ASSERT_EQ(Remaining(limiter, {{"user", "ana"}}), 1'000 - allowed);
+  }
 }
 
 }  // namespace
