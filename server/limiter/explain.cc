@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "server/limiter/address.h"
+#include "server/base/address.h"
 #include "server/limiter/charge.h"
 
 namespace tollgate {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
-#include "server/limiter/address.h"
+#include "server/base/address.h"
 
 namespace tollgate {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "server/limiter/address.h"
+#include "server/base/address.h"
 #include "tests/limiter/ask.h"
 #include "tests/limiter/limits.h"
 #include "tests/support/seeds.h"

@@ -1,4 +1,4 @@
-#include "server/limiter/address.h"
+#include "server/base/address.h"
 
 #include <arpa/inet.h>
 

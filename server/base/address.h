@@ -1,5 +1,5 @@
-#ifndef TOLLGATE_SERVER_LIMITER_ADDRESS_H_
-#define TOLLGATE_SERVER_LIMITER_ADDRESS_H_
+#ifndef TOLLGATE_SERVER_BASE_ADDRESS_H_
+#define TOLLGATE_SERVER_BASE_ADDRESS_H_
 
 #include <string>
 
@@ -33,4 +33,4 @@ static_assert(sizeof(Network) == 18);
 
 }  // namespace tollgate
 
-#endif  // TOLLGATE_SERVER_LIMITER_ADDRESS_H_
+#endif  // TOLLGATE_SERVER_BASE_ADDRESS_H_
