@@ -33,6 +33,46 @@ std::string Join(absl::string_view path, absl::string_view name) {
   return path.empty() ? Clip(name) : absl::StrCat(path, ".", Clip(name));
 }
 
+// The value that the first part of `path` names, with that part and its dot
+// taken off; null if there is none. A name may have dots of its own.
+const YamlNode* Enter(const YamlNode& node, absl::string_view& path) {
+  if (node.kind == YamlNode::Kind::kList && absl::ConsumePrefix(&path, "[")) {
+    size_t index = 0;
+    const size_t end = path.find(']');
+    if (end == absl::string_view::npos ||
+        !absl::SimpleAtoi(path.substr(0, end), &index) ||
+        index >= node.items.size()) {
+      return nullptr;
+    }
+    path.remove_prefix(end + 1);
+    absl::ConsumePrefix(&path, ".");
+    return node.items[index];
+  }
+  if (node.kind != YamlNode::Kind::kMap) return nullptr;
+  for (size_t i = 0; i + 1 < node.items.size(); i += 2) {
+    absl::string_view rest = path;
+    if (node.items[i]->kind != YamlNode::Kind::kText ||
+        !absl::ConsumePrefix(&rest, node.items[i]->text) ||
+        (!rest.empty() && rest[0] != '.' && rest[0] != '[')) {
+      continue;
+    }
+    absl::ConsumePrefix(&rest, ".");
+    path = rest;
+    return node.items[i + 1];
+  }
+  return nullptr;
+}
+
+TextPosition Locate(const YamlNode& root, absl::string_view path) {
+  const YamlNode* node = &root;
+  while (!path.empty()) {
+    const YamlNode* inner = Enter(*node, path);
+    if (inner == nullptr) break;
+    node = inner;
+  }
+  return node->at;
+}
+
 }  // namespace
 
 void ErrorList::Add(TextPosition at, std::string field, std::string message) {
@@ -73,12 +113,7 @@ bool FieldValue::CheckFields(const absl::Status& status) const {
   const absl::string_view message = status.message();
   const size_t colon = std::min(message.find(": "), message.size());
   const absl::string_view field = message.substr(0, colon);
-  const absl::string_view name = field.substr(0, field.find_first_of(".["));
-  TextPosition at = node_->at;
-  for (size_t i = 0; i + 1 < node_->items.size(); i += 2) {
-    if (node_->items[i]->text == name) at = node_->items[i + 1]->at;
-  }
-  errors_->Add(at, absl::StrCat(path_, ".", field),
+  errors_->Add(Locate(*node_, field), absl::StrCat(path_, ".", field),
                std::string(absl::StripPrefix(message.substr(colon), ": ")));
   return false;
 }
@@ -96,15 +131,28 @@ std::optional<absl::string_view> FieldValue::Text(
   return std::nullopt;
 }
 
-std::optional<uint64_t> FieldValue::Count(uint64_t max) const {
+std::optional<uint64_t> FieldValue::Count(uint64_t max, uint64_t min) const {
   uint64_t value = 0;
   const bool is_digits = node_->kind == YamlNode::Kind::kText &&
                          absl::c_all_of(node_->text, absl::ascii_isdigit);
-  if (is_digits && absl::SimpleAtoi(node_->text, &value) && value >= 1 &&
+  if (is_digits && absl::SimpleAtoi(node_->text, &value) && value >= min &&
       value <= max) {
     return value;
   }
-  FailWant(absl::StrCat("a whole number, 1 to ", max));
+  FailWant(absl::StrCat("a whole number, ", min, " to ", max));
+  return std::nullopt;
+}
+
+std::optional<uint32_t> FieldValue::Percent(uint32_t max) const {
+  uint32_t value = 0;
+  absl::string_view digits = node_->text;
+  if (node_->kind == YamlNode::Kind::kText &&
+      absl::ConsumeSuffix(&digits, "%") &&
+      absl::c_all_of(digits, absl::ascii_isdigit) &&
+      absl::SimpleAtoi(digits, &value) && value <= max) {
+    return value;
+  }
+  FailWant(absl::StrCat("a whole percentage, 0% to ", max, "%"));
   return std::nullopt;
 }
 
@@ -149,6 +197,14 @@ std::vector<NamedValue> FieldValue::Entries(absl::string_view want) const {
                        FieldValue(*node_->items[i + 1], path, *errors_)});
   }
   return entries;
+}
+
+const FieldValue* FindField(absl::Span<const NamedValue> fields,
+                            absl::string_view name) {
+  for (const NamedValue& field : fields) {
+    if (field.name == name) return &field.value;
+  }
+  return nullptr;
 }
 
 void FailUnknown(const NamedValue& field,

@@ -70,7 +70,8 @@ class FieldValue {
   // Unless the status is OK, fails with its message, less the `field: ` that it
   // begins with. Whether it is OK.
   bool Check(const absl::Status& status, absl::string_view field) const;
-  // The same for a status about any field of this map, reported at that field.
+  // The same for a status about any field of this map or within its fields,
+  // reported at the innermost of those that is there.
   bool CheckFields(const absl::Status& status) const;
   // Reports a field that is not there, at the place of this map.
   void FailMissing(absl::string_view field, absl::string_view want) const;
@@ -78,8 +79,11 @@ class FieldValue {
   // The text of a scalar. Lives as long as the tree.
   [[nodiscard]] std::optional<absl::string_view> Text(
       absl::string_view want) const;
-  // A whole number in decimal digits, 1 to `max`.
-  [[nodiscard]] std::optional<uint64_t> Count(uint64_t max) const;
+  // A whole number in decimal digits, `min` to `max`.
+  [[nodiscard]] std::optional<uint64_t> Count(uint64_t max,
+                                              uint64_t min = 1) const;
+  // A whole number of percent, such as 25%, 0 to `max`.
+  [[nodiscard]] std::optional<uint32_t> Percent(uint32_t max) const;
   // The items of a list, as path[0], path[1], ...
   [[nodiscard]] std::vector<FieldValue> Items(absl::string_view want) const;
   // The fields of a map, as path.name. Names that are not text, and those
@@ -99,8 +103,9 @@ struct NamedValue {
   FieldValue value;
 };
 
-// One field that a map may have, and what reads it. To add a field to a map,
-// add an entry to its table.
+// One field that a map may have, and what reads it; null if that is left to
+// whoever has the fields that it depends on. To add a field to a map, add an
+// entry to its table.
 template <typename T>
 struct FieldReader {
   absl::string_view name;
@@ -111,24 +116,32 @@ struct FieldReader {
 void FailUnknown(const NamedValue& field,
                  absl::Span<const absl::string_view> known);
 
-// Reads each field of a map with its reader, in the order of the file. `want`
-// is for a value that is no map.
+// The value of that name, or null.
+[[nodiscard]] const FieldValue* FindField(absl::Span<const NamedValue> fields,
+                                          absl::string_view name);
+
+// Reads each field of a map with its reader, in the order of the file, and
+// returns them all. `want` is for a value that is no map.
 template <typename T>
-void ReadFields(const FieldValue& map, absl::string_view want,
-                absl::Span<const FieldReader<T>> readers, T& out) {
-  for (const NamedValue& field : map.Entries(want)) {
+std::vector<NamedValue> ReadFields(const FieldValue& map,
+                                   absl::string_view want,
+                                   absl::Span<const FieldReader<T>> readers,
+                                   T& out) {
+  std::vector<NamedValue> fields = map.Entries(want);
+  for (const NamedValue& field : fields) {
     const FieldReader<T>* found = nullptr;
     for (const FieldReader<T>& reader : readers) {
       if (reader.name == field.name) found = &reader;
     }
     if (found != nullptr) {
-      found->read(field.value, out);
+      if (found->read != nullptr) found->read(field.value, out);
       continue;
     }
     std::vector<absl::string_view> known;
     for (const FieldReader<T>& reader : readers) known.push_back(reader.name);
     FailUnknown(field, known);
   }
+  return fields;
 }
 
 }  // namespace tollgate

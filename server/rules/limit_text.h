@@ -11,15 +11,10 @@ namespace tollgate {
 //
 //   limit  = tokens "/" period        spaces around "/" may stand
 //   tokens = 1*DIGIT                  1 to 4294967295
-//   period = unit / 1*(count unit)    10/second 100/5m 1/1h30m 3/2week
-//   count  = 1*DIGIT
-//   unit   = "second" / "minute" / "hour" / "day" / "week"
-//          / "month" (30 days) / "year" (365 days)
-//          / "ns" / "us" / "ms" / "s" / "m" (minute) / "h" / "d" / "w"
+//   period                            of duration_text.h: 10/second 100/5m
 //
-// Lower case, no plural, no fraction, no sign; a short unit needs a count. The
-// counted units add up. INVALID_ARGUMENT says `got "0/second", want at least 1
-// token`, without a field. Thread-safe.
+// INVALID_ARGUMENT says `got "0/second", want at least 1 token`, without a
+// field. Thread-safe.
 [[nodiscard]] absl::StatusOr<Limit> ParseLimit(absl::string_view text);
 
 }  // namespace tollgate

@@ -10,12 +10,19 @@
 
 namespace tollgate {
 
+// The name of a rule, and where it stands.
+struct NamePlace {
+  std::string name;
+  TextPosition at;
+  std::string path;
+};
+
 // A rule as read, without its domain. Of a rule with mistakes, only what could
-// be read is set; `name` is empty if there is no good one.
+// be read is set; the name is empty if there is no good one.
 struct ReadRule {
   Rule rule;
-  TextPosition name_at;
-  std::string name_path;
+  NamePlace name;
+  std::vector<NamePlace> skips;
 };
 
 // What one rule file holds.

@@ -1,5 +1,6 @@
 #include "server/rules/rule_file.h"
 
+#include <deque>
 #include <iterator>
 #include <utility>
 
@@ -20,10 +21,7 @@ namespace {
 class Loader {
  public:
   void AddText(absl::string_view yaml, absl::string_view file) {
-    ErrorList errors(file);
-    Read(yaml, errors);
-    std::vector<RuleFileError> found = errors.Take();
-    std::move(found.begin(), found.end(), std::back_inserter(loaded_.errors));
+    if (!Read(yaml, files_.emplace_back(file))) all_read_ = false;
   }
 
   void AddFile(const std::string& path) {
@@ -33,52 +31,90 @@ class Loader {
   }
 
   void AddError(absl::string_view file, const absl::Status& status) {
-    loaded_.errors.push_back(
-        {std::string(file), 0, 0, "", std::string(status.message())});
+    files_.emplace_back(file).Add({}, "", std::string(status.message()));
+    all_read_ = false;
   }
 
   LoadedRules Finish() {
+    if (all_read_) CheckSkips();
+    for (ErrorList& errors : files_) {
+      std::vector<RuleFileError> found = errors.Take();
+      std::move(found.begin(), found.end(), std::back_inserter(loaded_.errors));
+    }
     if (loaded_.errors.empty()) loaded_.hash = HashRules(loaded_.rules);
     return std::move(loaded_);
   }
 
  private:
-  void Read(absl::string_view yaml, ErrorList& errors) {
+  // The name of a rule in `skips`, which may be in a file yet to come.
+  struct Skip {
+    std::string domain;
+    NamePlace place;
+    ErrorList* errors;
+  };
+
+  // Whether it was YAML with something in it.
+  bool Read(absl::string_view yaml, ErrorList& errors) {
     if (yaml.size() > kMaxRuleFileBytes) {
-      return errors.Add({}, "", std::string(TooManyBytes().message()));
+      errors.Add({}, "", std::string(TooManyBytes().message()));
+      return false;
     }
     const YamlTree tree = ParseYaml(yaml);
     if (tree.error.has_value()) {
-      return errors.Add(tree.error->at, "", tree.error->message);
+      errors.Add(tree.error->at, "", tree.error->message);
+      return false;
     }
     if (tree.root == nullptr || tree.root->kind == YamlNode::Kind::kNull) {
-      return errors.Add({}, "", "got an empty file, want domain and rules");
+      errors.Add({}, "", "got an empty file, want domain and rules");
+      return false;
     }
     RuleFileFields fields;
     fields.max_rules = kMaxRulesLoaded - loaded_.rules.size();
     ReadRuleFile(FieldValue(*tree.root, "", errors), fields);
     for (ReadRule& read : fields.rules) Add(std::move(read), errors);
+    return true;
   }
 
   void Add(ReadRule read, ErrorList& errors) {
     const std::string& domain = read.rule.domain;
     const std::string& name = read.rule.name;
     if (!domain.empty() && !name.empty()) {
-      std::string place = absl::StrCat(errors.file(), ":", read.name_at.line,
-                                       ":", read.name_at.column);
+      std::string place = absl::StrCat(errors.file(), ":", read.name.at.line,
+                                       ":", read.name.at.column);
       const auto [first, is_new] = first_use_.try_emplace(
           std::make_pair(domain, name), std::move(place));
       if (!is_new) {
-        errors.Add(read.name_at, read.name_path,
+        errors.Add(read.name.at, read.name.path,
                    absl::StrCat("got ", Quote(name), ", a name taken at ",
                                 first->second, ", want one not yet used in ",
                                 "domain ", Quote(domain)));
       }
     }
+    if (!domain.empty()) {
+      for (NamePlace& skip : read.skips) {
+        skips_.push_back({domain, std::move(skip), &errors});
+      }
+    }
     loaded_.rules.push_back(std::move(read.rule));
   }
 
+  void CheckSkips() {
+    for (const Skip& skip : skips_) {
+      const NamePlace& place = skip.place;
+      if (first_use_.contains(std::make_pair(skip.domain, place.name))) {
+        continue;
+      }
+      skip.errors->Add(place.at, place.path,
+                       absl::StrCat("got ", Quote(place.name),
+                                    ", want the name of a rule in domain ",
+                                    Quote(skip.domain)));
+    }
+  }
+
   LoadedRules loaded_;
+  std::deque<ErrorList> files_;
+  bool all_read_ = true;  // else what is missing may be in what was not read
+  std::vector<Skip> skips_;
   // Where each (domain, name) was given first.
   absl::flat_hash_map<std::pair<std::string, std::string>, std::string>
       first_use_;
