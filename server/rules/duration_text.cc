@@ -90,6 +90,7 @@ Scan ScanTime(absl::string_view rest) {
     scan.piece = piece;
     return scan;
   };
+  const absl::string_view whole = rest;
   do {
     const absl::string_view count = TakeWhile(rest, absl::ascii_isdigit);
     const absl::string_view name = TakeWhile(rest, IsUnitLetter);
@@ -102,7 +103,7 @@ Scan ScanTime(absl::string_view rest) {
     const Unit* unit = FindUnit(name);
     const bool is_alone = count.empty() && rest.empty();
     if (unit == nullptr || (count.empty() && !(unit->is_word && is_alone))) {
-      return stop(Scan::Fault::kUnknownUnit, name);
+      return stop(Scan::Fault::kUnknownUnit, count.empty() ? whole : name);
     }
     // Durations saturate; what is over the longest is all the same.
     if (count.empty()) {

@@ -30,7 +30,7 @@ constexpr absl::string_view kWantLimit =
     "tokens/period, such as 10/second, or a list of those";
 constexpr absl::string_view kWantLimitItem = "tokens/period, such as 10/second";
 constexpr absl::string_view kWantSlots =
-    "a number of slots with concurrency, 1 to 4294967295, such as 2";
+    "a number of slots with concurrency, such as 2";
 constexpr absl::string_view kWantTier =
     "a tier, such as {entry: plan, limits: {free: 1/second, paid: 9/second}}";
 constexpr absl::string_view kWantTierEntry =

@@ -173,9 +173,11 @@ void ReadOnOutage(const FieldValue& value, RuleDraft& draft) {
 }
 
 void ReadUnlimited(const FieldValue& value, RuleDraft& draft) {
+  draft.unlimited_known = false;
   const auto text = value.Text(kWantBool);
   if (!text.has_value()) return;
   if (*text != "true" && *text != "false") return value.FailWant(kWantBool);
+  draft.unlimited_known = true;
   draft.rule.unlimited = *text == "true";
 }
 

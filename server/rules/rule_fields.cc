@@ -77,6 +77,7 @@ void RefuseBesideUnlimited(const RuleDraft& draft) {
 void Finish(const FieldValue& map, RuleDraft& draft) {
   if (draft.Find("name") == nullptr) map.FailMissing("name", kWantName);
   if (draft.rule.unlimited) return RefuseBesideUnlimited(draft);
+  if (!draft.unlimited_known) return;  // what else is wanted depends on it
   const FieldValue* skips = draft.Find("skips");
   if (skips != nullptr) {
     skips->Fail("got it without unlimited: true, want it left out");

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/limiter/rule_set.h"
+#include "tests/rules/one_rule.h"
 #include "tests/support/status_matchers.h"
 
 namespace tollgate {
@@ -15,18 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// The one rule of a file with `fields` besides its name.
-Rule OneRule(const std::string& fields) {
-  const LoadedRules loaded = ParseRules(
-      absl::StrCat("{domain: shop, rules: [{name: a, ", fields, "}]}"), "r");
-  EXPECT_THAT(ToStatus(loaded.errors), IsOk()) << fields;
-  if (loaded.rules.size() == 1 && loaded.errors.empty()) return loaded.rules[0];
-  Rule none;  // so that a failed expectation ends in words, not in a crash
-  none.limits = {Limit()};
-  none.match = {{"", {Pattern::Exact("")}}};
-  return none;
-}
 
 std::vector<std::string> EntriesOf(const KeyPart& part) {
   std::vector<std::string> entries;
