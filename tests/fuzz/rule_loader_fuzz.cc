@@ -45,7 +45,8 @@ void CheckRules(const LoadedRules& loaded, absl::string_view yaml) {
       {{"user", "ana"}, {"ip", "192.0.2.1"}, {"endpoint", "/login"}}};
   const std::array<Descriptor, 1> descriptors = {Descriptor(entries)};
   Request request;
-  request.domain = loaded.rules.empty() ? "shop" : loaded.rules[0].domain;
+  if (loaded.rules.empty()) return;
+  request.domain = loaded.rules[0].domain;
   request.descriptors = descriptors;
   for (int i = 0; i < 3; ++i) limiter.Decide(request);
 }

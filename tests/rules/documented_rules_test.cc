@@ -6,6 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/limiter/algorithm.h"
 #include "server/limiter/rule_set.h"
 #include "server/rules/rule_file.h"
 #include "tests/support/status_matchers.h"
@@ -66,6 +67,44 @@ TEST(DocumentedRules, LoadFromEveryExampleOfThePage) {
   }
 }
 
+TEST(DocumentedRules, LoadFromTheFilesThatUseTheWholeLanguage) {
+  for (const char* file : {"algorithms.yaml", "policies.yaml"}) {
+    const LoadedRules loaded = LoadRules(kRulesDir + file);
+    ASSERT_THAT(ToStatus(loaded.errors), IsOk());
+    EXPECT_THAT(RuleSet::Create(loaded.rules), IsOk());
+  }
+  // As one directory too: their names do not clash.
+  EXPECT_THAT(ToStatus(LoadRules(kRulesDir).errors), IsOk());
+}
+
+TEST(DocumentedRules, ShowEachAlgorithmInAFile) {
+  std::vector<std::string> algorithms;
+  for (const Rule& rule : LoadRules(kRulesDir + "algorithms.yaml").rules) {
+    algorithms.emplace_back(rule.algorithm->name());
+  }
+  std::vector<std::string> all;
+  for (const absl::string_view name : AlgorithmNames()) all.emplace_back(name);
+  EXPECT_THAT(algorithms, testing::UnorderedElementsAreArray(all));
+}
+
+// What a field of the table needs beside it, to be a rule.
+std::string RuleWith(const std::string& field, const std::string& example) {
+  if (field == "name") return "limit: 1/second, " + example;
+  std::string rule = "name: a, " + example;
+  if (field == "max_delay") {
+    rule += ", algorithm: leaky_bucket";
+  } else if (field == "slot_ttl") {
+    return rule + ", algorithm: concurrency, limit: 2";
+  } else if (field == "skips") {
+    return rule +
+           ", unlimited: true}, {name: per-user, limit: 1/second}, {name: "
+           "per-client, limit: 1/second";
+  }
+  const bool has_limit =
+      field == "limit" || field == "tier" || field == "unlimited";
+  return has_limit ? rule : rule + ", limit: 1/second";
+}
+
 // Each row of the table has its own example: `field` | ... | `example` |.
 TEST(DocumentedRules, LoadFromEveryRowOfTheTable) {
   std::ifstream in(kRulesDir + "README.md");
@@ -78,18 +117,16 @@ TEST(DocumentedRules, LoadFromEveryRowOfTheTable) {
         absl::StrReplaceAll(line.substr(start, end - start), {{"\\|", "|"}});
     const std::string field = line.substr(3, line.find('`', 3) - 3);
     ASSERT_EQ(example.rfind(field + ": ", 0), 0U) << line;
-    std::string rule = "name: a, limit: 1/second, " + example;
-    if (field == "name") rule = "limit: 1/second, " + example;
-    if (field == "limit") rule = "name: a, " + example;
     const std::string yaml =
         field == "domain" || field == "rules"
             ? absl::StrCat("{", field == "rules" ? "domain: a" : "rules: []",
                            ", ", example, "}")
-            : absl::StrCat("{domain: a, rules: [{", rule, "}]}");
+            : absl::StrCat("{domain: a, rules: [{", RuleWith(field, example),
+                           "}]}");
     EXPECT_THAT(ToStatus(ParseRules(yaml, field).errors), IsOk()) << yaml;
     ++rows;
   }
-  EXPECT_EQ(rows, 10);
+  EXPECT_EQ(rows, 18);
 }
 
 }  // namespace
