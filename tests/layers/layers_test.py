@@ -167,6 +167,8 @@ PLANTED = [
     ("tests/rpc/a.cc", "std::chrono::system_clock::now() + limit;", False),
     ("tests/limiter/a.cc", "std::chrono::system_clock::now();", True),
     ("tests/integration/a.cc", "absl::SleepFor(pause);", False),
+    ("tests/fuzz/a.cc", "std::chrono::steady_clock::now();", True),
+    ("tests/fuzz/a.cc", "absl::SleepFor(pause);", True),
     ("tests/bench/a.cc", "std::chrono::steady_clock::now();", False),
     ("server/limiter/a.cc", "runtime(0); steady_clock_.NowNs();", False),
     ("server/limiter/a.cc", "// absl::Now() is not for us", False),
