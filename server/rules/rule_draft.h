@@ -18,7 +18,7 @@ namespace tollgate {
 struct RuleDraft {
   Rule rule;
   std::optional<uint64_t> burst;
-  bool unlimited_known = true;  // false if it is there and could not be read
+  bool unlimited_known = true;     // false if it is there and could not be read
   std::vector<NamedValue> fields;  // all, once the readers have run
 
   [[nodiscard]] const FieldValue* Find(absl::string_view name) const {
