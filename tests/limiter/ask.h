@@ -75,15 +75,15 @@ inline Decision AskAll(Limiter& limiter,
 }
 
 // Asks for a request of one descriptor in domain `shop`.
-inline Decision Ask(Limiter& limiter, const std::vector<Entry>& entries,
-                    uint64_t cost = 1, int64_t deadline_ns = INT64_MAX) {
+inline Decision AskFor(Limiter& limiter, const std::vector<Entry>& entries,
+                       uint64_t cost = 1, int64_t deadline_ns = INT64_MAX) {
   const Descriptor view(entries);
   return limiter.Decide(Request{"shop", {&view, 1}, cost, deadline_ns});
 }
 
 // Tokens left in the one bucket that these entries select.
 inline uint64_t Remaining(Limiter& limiter, const std::vector<Entry>& entries) {
-  return Ask(limiter, entries, /*cost=*/0).statuses.at(0).remaining;
+  return AskFor(limiter, entries, /*cost=*/0).statuses.at(0).remaining;
 }
 
 }  // namespace tollgate

@@ -23,7 +23,7 @@ class OneBucket {
   // Asks at that time after the start.
   Decision At(absl::Duration time, uint64_t cost = 1) {
     clock_.Set(kStart + absl::ToInt64Nanoseconds(time));
-    return Ask(limiter_, {{"user", "ana"}}, cost);
+    return AskFor(limiter_, {{"user", "ana"}}, cost);
   }
 
   // How many of `times` requests of cost 1 pass.
@@ -119,14 +119,14 @@ class FieldCase5 : public testing::TestWithParam<bool> {
   void ExpectTheSiteToHold95() {
     for (int i = 0; i < 95; ++i) {
       const std::string other = "other" + std::to_string(i);
-      ASSERT_TRUE(Ask(limiter_, {{"user", other}}).allowed()) << i;
+      ASSERT_TRUE(AskFor(limiter_, {{"user", other}}).allowed()) << i;
     }
-    const Decision last = Ask(limiter_, {{"user", "other95"}});
+    const Decision last = AskFor(limiter_, {{"user", "other95"}});
     EXPECT_EQ(last.outcome, Outcome::kRefused);
     EXPECT_EQ(Of(last, "site").outcome, Outcome::kRefused);
     EXPECT_EQ(Of(last, "user").outcome, Outcome::kAllowed);
     EXPECT_EQ(Of(last, "user").remaining, 5u);
-    EXPECT_EQ(Of(Ask(limiter_, {{"user", "other95"}}, 0), "user").remaining,
+    EXPECT_EQ(Of(AskFor(limiter_, {{"user", "other95"}}, 0), "user").remaining,
               5u);
   }
 
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(InBothOrders, FieldCase5, testing::Bool());
 TEST_P(FieldCase5, RefusedRequestsDoNotEatASharedQuota) {
   int allowed = 0;
   for (int i = 0; i < 50; ++i) {
-    const Decision decision = Ask(limiter_, {{"user", "A"}});
+    const Decision decision = AskFor(limiter_, {{"user", "A"}});
     allowed += decision.allowed() ? 1 : 0;
     if (!decision.allowed()) {
       ASSERT_EQ(Of(decision, "user").outcome, Outcome::kRefused);
@@ -158,7 +158,7 @@ TEST_P(FieldCase5, HoldsWithTheRequestsSentBy8Threads) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       while (sent++ < 50) {
-        if (Ask(limiter_, {{"user", "A"}}).allowed()) ++allowed;
+        if (AskFor(limiter_, {{"user", "A"}}).allowed()) ++allowed;
       }
     });
   }

@@ -22,7 +22,7 @@ class GiveBackTest : public testing::Test {
     return With("concurrency", MakeRule(name, {"user"},
                                         {MakeLimit(slots, absl::Seconds(30))}));
   }
-  Decision Try(uint64_t cost = 1) { return Ask(limiter_, ana_, cost); }
+  Decision Try(uint64_t cost = 1) { return AskFor(limiter_, ana_, cost); }
   Decision Refund(uint64_t cost, int64_t taken_at_ns) {
     const Descriptor view(ana_);
     return limiter_.Refund(Request{"shop", {&view, 1}, cost}, taken_at_ns);
@@ -240,7 +240,7 @@ TEST_F(GiveBackTest, ALimiterThatIsSweptInPartFreesTheRest) {
   SetRules(limiter, {Exports(5)});
   for (int i = 0; i < 20; ++i) {
     const std::string user = std::to_string(i);
-    ASSERT_TRUE(Ask(limiter, {{"user", user}}).allowed());
+    ASSERT_TRUE(AskFor(limiter, {{"user", user}}).allowed());
   }
   limiter.Sweep(7);
 }

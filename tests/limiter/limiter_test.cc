@@ -31,7 +31,7 @@ std::vector<std::string> RulesWith(const Decision& decision, Outcome outcome) {
 }
 
 TEST_F(LimiterTest, AllowsEverythingWithoutRules) {
-  const Decision decision = Ask(limiter_, {{"user", "ana"}});
+  const Decision decision = AskFor(limiter_, {{"user", "ana"}});
 
   EXPECT_EQ(decision.outcome, Outcome::kAllowed);
   EXPECT_EQ(decision.domain, nullptr);
@@ -42,7 +42,7 @@ TEST_F(LimiterTest, AllowsEverythingWithoutRules) {
 TEST_F(LimiterTest, AllowsWhatNoRuleMatchesAndRemembersNothing) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(1)})});
 
-  const Decision decision = Ask(limiter_, {{"ip", "::1"}});
+  const Decision decision = AskFor(limiter_, {{"ip", "::1"}});
 
   EXPECT_TRUE(decision.allowed());
   EXPECT_TRUE(decision.statuses.empty());
@@ -65,7 +65,7 @@ TEST_F(LimiterTest, KnowsNoRulesOfAnotherDomain) {
 TEST_F(LimiterTest, AnswersWithTheStateOfEachRule) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(10, 20)})});
 
-  const Decision decision = Ask(limiter_, {{"user", "ana"}}, 5);
+  const Decision decision = AskFor(limiter_, {{"user", "ana"}}, 5);
 
   EXPECT_TRUE(decision.allowed());
   EXPECT_FALSE(decision.peek);
@@ -84,26 +84,26 @@ TEST_F(LimiterTest, AnswersWithTheStateOfEachRule) {
 TEST_F(LimiterTest, TakesExactlyTheBurstAndThenRefuses) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(10)})});
   for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}).allowed()) << i;
+    ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}).allowed()) << i;
   }
 
-  const Decision refused = Ask(limiter_, {{"user", "ana"}});
+  const Decision refused = AskFor(limiter_, {{"user", "ana"}});
 
   EXPECT_EQ(refused.outcome, Outcome::kRefused);
   EXPECT_EQ(refused.retry_after_ns, 100 * kMilli);
   EXPECT_EQ(refused.statuses.at(0).retry_after_ns, 100 * kMilli);
-  EXPECT_TRUE(Ask(limiter_, {{"user", "bob"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "bob"}}).allowed());
 }
 
 TEST_F(LimiterTest, WaitingTheRetryAfterSucceedsAndOneNanosecondLessDoesNot) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(3)})});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 3).allowed());
-  const int64_t wait = Ask(limiter_, {{"user", "ana"}}, 2).retry_after_ns;
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 3).allowed());
+  const int64_t wait = AskFor(limiter_, {{"user", "ana"}}, 2).retry_after_ns;
 
   clock_.Advance(wait - 1);
-  EXPECT_FALSE(Ask(limiter_, {{"user", "ana"}}, 2).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"user", "ana"}}, 2).allowed());
   clock_.Advance(1);
-  EXPECT_TRUE(Ask(limiter_, {{"user", "ana"}}, 2).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 2).allowed());
 }
 
 TEST_F(LimiterTest, MultipliesTheCostByTheRules) {
@@ -111,9 +111,12 @@ TEST_F(LimiterTest, MultipliesTheCostByTheRules) {
   search.cost = 10;
   SetRules(limiter_, {search});
 
-  EXPECT_EQ(Ask(limiter_, {{"user", "ana"}}, 3).statuses.at(0).remaining, 70u);
-  EXPECT_EQ(Ask(limiter_, {{"user", "ana"}}, 7).statuses.at(0).remaining, 0u);
-  EXPECT_EQ(Ask(limiter_, {{"user", "bob"}}, 11).outcome, Outcome::kImpossible);
+  EXPECT_EQ(AskFor(limiter_, {{"user", "ana"}}, 3).statuses.at(0).remaining,
+            70u);
+  EXPECT_EQ(AskFor(limiter_, {{"user", "ana"}}, 7).statuses.at(0).remaining,
+            0u);
+  EXPECT_EQ(AskFor(limiter_, {{"user", "bob"}}, 11).outcome,
+            Outcome::kImpossible);
 }
 
 TEST_F(LimiterTest, TheLargestCostTimesTheLargestFactorIsImpossible) {
@@ -121,8 +124,8 @@ TEST_F(LimiterTest, TheLargestCostTimesTheLargestFactorIsImpossible) {
   rule.cost = 4294967295;
   SetRules(limiter_, {rule});
 
-  EXPECT_TRUE(Ask(limiter_, {{"user", "ana"}}, 1).allowed());
-  EXPECT_EQ(Ask(limiter_, {{"user", "ana"}}, 4294967295).outcome,
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 1).allowed());
+  EXPECT_EQ(AskFor(limiter_, {{"user", "ana"}}, 4294967295).outcome,
             Outcome::kImpossible);
 }
 
@@ -135,17 +138,17 @@ TEST_F(LimiterTest, ARefusalLeavesTheOtherRulesUntouchedInAnyOrder) {
         MakeRule("thirds", {"user"}, {MakeLimit(7, absl::Seconds(3))}),
         MakeRule("all", {}, {PerHour(1000)})};
     SetRules(limiter, {rules[order[0]], rules[order[1]], rules[order[2]]});
-    ASSERT_TRUE(Ask(limiter, {{"user", "ana"}}).allowed());
-    const Decision before = Ask(limiter, {{"user", "ana"}}, 0);
+    ASSERT_TRUE(AskFor(limiter, {{"user", "ana"}}).allowed());
+    const Decision before = AskFor(limiter, {{"user", "ana"}}, 0);
 
     for (int i = 0; i < 100; ++i) {
-      const Decision refused = Ask(limiter, {{"user", "ana"}});
+      const Decision refused = AskFor(limiter, {{"user", "ana"}});
       ASSERT_EQ(refused.outcome, Outcome::kRefused);
       ASSERT_THAT(RulesWith(refused, Outcome::kRefused),
                   ElementsAre("drained"));
     }
 
-    const Decision after = Ask(limiter, {{"user", "ana"}}, 0);
+    const Decision after = AskFor(limiter, {{"user", "ana"}}, 0);
     for (size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(after.statuses[i].remaining, before.statuses[i].remaining);
       EXPECT_EQ(after.statuses[i].reset_after_ns,
@@ -159,9 +162,9 @@ TEST_F(LimiterTest, ARefusalNamesEveryRefusingRuleAndTheLongestWait) {
                       MakeRule("open", {"user"}, {PerSecond(100)}),
                       MakeRule("minute", {"user"}, {PerMinute(1)}),
                       MakeRule("ten", {"user"}, {PerSecond(10, 1)})});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}).allowed());
 
-  const Decision refused = Ask(limiter_, {{"user", "ana"}});
+  const Decision refused = AskFor(limiter_, {{"user", "ana"}});
 
   EXPECT_EQ(refused.outcome, Outcome::kRefused);
   EXPECT_THAT(RulesWith(refused, Outcome::kRefused),
@@ -188,7 +191,7 @@ TEST_F(LimiterTest, AnImpossibleCostTakesNothingFromAnyRule) {
   SetRules(limiter_, {MakeRule("large", {"user"}, {PerMinute(100)}),
                       MakeRule("small", {"user"}, {PerMinute(5)})});
 
-  const Decision cold = Ask(limiter_, {{"user", "ana"}}, 6);
+  const Decision cold = AskFor(limiter_, {{"user", "ana"}}, 6);
   EXPECT_EQ(cold.outcome, Outcome::kImpossible);
   EXPECT_EQ(cold.retry_after_ns, 0);
   EXPECT_THAT(RulesWith(cold, Outcome::kImpossible), ElementsAre("small"));
@@ -196,8 +199,8 @@ TEST_F(LimiterTest, AnImpossibleCostTakesNothingFromAnyRule) {
   EXPECT_EQ(cold.statuses[1].remaining, 5u);
   EXPECT_EQ(limiter_.bucket_count(), 0u);
 
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 5).allowed());
-  const Decision warm = Ask(limiter_, {{"user", "ana"}}, 6);
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 5).allowed());
+  const Decision warm = AskFor(limiter_, {{"user", "ana"}}, 6);
   EXPECT_EQ(warm.outcome, Outcome::kImpossible);
   EXPECT_EQ(warm.statuses[0].remaining, 95u);
   EXPECT_EQ(warm.statuses[1].remaining, 0u);
@@ -206,10 +209,10 @@ TEST_F(LimiterTest, AnImpossibleCostTakesNothingFromAnyRule) {
 TEST_F(LimiterTest, ImpossibleSaysMoreThanRefused) {
   SetRules(limiter_, {MakeRule("small", {"user"}, {PerMinute(5)}),
                       MakeRule("large", {"user"}, {PerMinute(100)})});
-  for (int i = 0; i < 5; ++i) Ask(limiter_, {{"user", "ana"}});
-  Ask(limiter_, {{"ip", "x"}});
+  for (int i = 0; i < 5; ++i) AskFor(limiter_, {{"user", "ana"}});
+  AskFor(limiter_, {{"ip", "x"}});
 
-  const Decision decision = Ask(limiter_, {{"user", "ana"}}, 96);
+  const Decision decision = AskFor(limiter_, {{"user", "ana"}}, 96);
 
   EXPECT_EQ(decision.outcome, Outcome::kImpossible);
   EXPECT_EQ(decision.retry_after_ns, 0);
@@ -220,41 +223,41 @@ TEST_F(LimiterTest, ImpossibleSaysMoreThanRefused) {
 TEST_F(LimiterTest, APeekTakesNothingAndCreatesNoState) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(10)})});
 
-  const Decision cold = Ask(limiter_, {{"user", "ana"}}, 0);
+  const Decision cold = AskFor(limiter_, {{"user", "ana"}}, 0);
   EXPECT_TRUE(cold.allowed());
   EXPECT_TRUE(cold.peek);
   EXPECT_EQ(cold.statuses.at(0).remaining, 10u);
   EXPECT_EQ(limiter_.bucket_count(), 0u);
 
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 10).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 10).allowed());
   for (int i = 0; i < 10; ++i) {
-    const Decision warm = Ask(limiter_, {{"user", "ana"}}, 0);
+    const Decision warm = AskFor(limiter_, {{"user", "ana"}}, 0);
     ASSERT_EQ(warm.outcome, Outcome::kRefused);
     ASSERT_EQ(warm.retry_after_ns, 100 * kMilli);
   }
   clock_.Advance(100 * kMilli);
-  EXPECT_TRUE(Ask(limiter_, {{"user", "ana"}}, 0).allowed());
-  EXPECT_TRUE(Ask(limiter_, {{"user", "ana"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 0).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "ana"}}).allowed());
 }
 
 TEST_F(LimiterTest, ADeadRequestTakesNothing) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(10)})});
 
-  const Decision dead = Ask(limiter_, {{"user", "ana"}}, 1, kStart - 1);
+  const Decision dead = AskFor(limiter_, {{"user", "ana"}}, 1, kStart - 1);
   EXPECT_EQ(dead.outcome, Outcome::kExpired);
   EXPECT_TRUE(dead.statuses.empty());
   EXPECT_EQ(limiter_.bucket_count(), 0u);
 
-  EXPECT_TRUE(Ask(limiter_, {{"user", "ana"}}, 1, kStart).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 1, kStart).allowed());
   EXPECT_EQ(Remaining(limiter_, {{"user", "ana"}}), 9u);
 }
 
 TEST_F(LimiterTest, SeveralLimitsOnOneKeyMustAllAllow) {
   SetRules(limiter_,
            {MakeRule("per-user", {"user"}, {PerSecond(2), PerMinute(3)})});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 2).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 2).allowed());
 
-  const Decision by_second = Ask(limiter_, {{"user", "ana"}});
+  const Decision by_second = AskFor(limiter_, {{"user", "ana"}});
   EXPECT_EQ(by_second.outcome, Outcome::kRefused);
   EXPECT_EQ(by_second.statuses.at(0).outcome, Outcome::kRefused);
   EXPECT_EQ(by_second.statuses.at(1).outcome, Outcome::kAllowed);
@@ -262,8 +265,8 @@ TEST_F(LimiterTest, SeveralLimitsOnOneKeyMustAllAllow) {
   EXPECT_EQ(by_second.statuses.at(1).limit, PerMinute(3));
 
   clock_.Advance(kSecond);  // both tokens of the second, 1 + 1/20 of the minute
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}).allowed());
-  const Decision by_minute = Ask(limiter_, {{"user", "ana"}});
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}).allowed());
+  const Decision by_minute = AskFor(limiter_, {{"user", "ana"}});
   EXPECT_EQ(by_minute.statuses.at(0).outcome, Outcome::kAllowed);
   EXPECT_EQ(by_minute.statuses.at(0).remaining, 1u);  // given back
   EXPECT_EQ(by_minute.statuses.at(1).outcome, Outcome::kRefused);
@@ -296,7 +299,7 @@ TEST_F(LimiterTest, DescriptorsThatSelectDifferentBucketsChargeBoth) {
 
 TEST_F(LimiterTest, ARefusalOfOneDescriptorGivesBackTheOther) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(10)})});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "bob"}}, 10).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "bob"}}, 10).allowed());
 
   for (int i = 0; i < 10; ++i) {
     ASSERT_FALSE(
@@ -311,25 +314,25 @@ TEST_F(LimiterTest, ARefusalOfOneDescriptorGivesBackTheOther) {
 TEST_F(LimiterTest, KeysWhoseValuesRunTogetherHaveBucketsOfTheirOwn) {
   SetRules(limiter_, {MakeRule("pair", {"a", "b"}, {PerMinute(1)})});
 
-  EXPECT_TRUE(Ask(limiter_, {{"a", "a|b"}, {"b", "c"}}).allowed());
-  EXPECT_TRUE(Ask(limiter_, {{"a", "a"}, {"b", "b|c"}}).allowed());
-  EXPECT_TRUE(Ask(limiter_, {{"a", "c"}, {"b", "a|b"}}).allowed());
-  EXPECT_FALSE(Ask(limiter_, {{"b", "c"}, {"a", "a|b"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"a", "a|b"}, {"b", "c"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"a", "a"}, {"b", "b|c"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"a", "c"}, {"b", "a|b"}}).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"b", "c"}, {"a", "a|b"}}).allowed());
 }
 
 TEST_F(LimiterTest, RulesOfOneKeyHaveBucketsOfTheirOwn) {
   SetRules(limiter_, {MakeRule("a", {"user"}, {PerMinute(1)}),
                       MakeRule("b", {"user"}, {PerMinute(2)})});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}).allowed());
 
-  const Decision refused = Ask(limiter_, {{"user", "ana"}});
+  const Decision refused = AskFor(limiter_, {{"user", "ana"}});
   EXPECT_THAT(RulesWith(refused, Outcome::kRefused), ElementsAre("a"));
   EXPECT_EQ(limiter_.bucket_count(), 2u);
 }
 
 TEST_F(LimiterTest, ForgetsABucketOnceItIsFullAndNotBefore) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(10)})});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 10).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 10).allowed());
   ASSERT_EQ(limiter_.bucket_count(), 1u);
 
   clock_.Advance(kSecond - 1);
@@ -345,23 +348,23 @@ TEST_F(LimiterTest, ForgetsABucketOnceItIsFullAndNotBefore) {
 
 TEST_F(LimiterTest, ForgettingGrantsNothingToAClockThatGoesBack) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(10)})});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 10).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 10).allowed());
   clock_.Advance(kSecond);
   ASSERT_EQ(limiter_.Sweep(100), 1u);
 
   // In [start, start + 1 s] at most 10 + 10 may pass, whatever the clock does
   // meanwhile.
   clock_.Advance(-kSecond);
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 10).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 10).allowed());
   clock_.Advance(kSecond);
-  EXPECT_FALSE(Ask(limiter_, {{"user", "ana"}}).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"user", "ana"}}).allowed());
 }
 
 TEST_F(LimiterTest, SweepsInSmallStepsThatGoOn) {
   SetRules(limiter_, {MakeRule("per-user", {"user"}, {PerSecond(1)})});
   for (int i = 0; i < 100; ++i) {
     const std::string user = std::to_string(i);
-    ASSERT_TRUE(Ask(limiter_, {{"user", user}}).allowed());
+    ASSERT_TRUE(AskFor(limiter_, {{"user", user}}).allowed());
   }
   clock_.Advance(kSecond);
 

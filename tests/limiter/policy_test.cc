@@ -30,7 +30,7 @@ class ReserveTest : public PolicyTest {
     SetRules(limiter_, {rule});
   }
   Decision As(absl::string_view priority, uint64_t cost) {
-    return Ask(limiter_, {{"priority", priority}}, cost);
+    return AskFor(limiter_, {{"priority", priority}}, cost);
   }
 };
 
@@ -59,7 +59,7 @@ TEST_F(ReserveTest, WaitingTheRetryAfterSucceedsAndOneNanosecondLessDoesNot) {
 TEST_F(ReserveTest, WhoSaysNothingOrSomethingElseIsTheDefault) {
   ASSERT_TRUE(As("critical", 80).allowed());
 
-  EXPECT_FALSE(Ask(limiter_, {{"user", "ana"}}).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"user", "ana"}}).allowed());
   EXPECT_FALSE(As("urgent", 1).allowed());
   EXPECT_TRUE(As("critical", 1).allowed());
 }
@@ -74,8 +74,8 @@ TEST_F(ReserveTest, WithoutADefaultTheLargestShareIsLeft) {
   rule.reserve = Reserve{"priority", {{"high", 10}, {"low", 50}}, ""};
   SetRules(limiter_, {rule});
 
-  EXPECT_TRUE(Ask(limiter_, {{"x", "y"}}, 5).allowed());
-  EXPECT_FALSE(Ask(limiter_, {{"x", "y"}}, 1).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"x", "y"}}, 5).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"x", "y"}}, 1).allowed());
   EXPECT_TRUE(As("high", 4).allowed());
   EXPECT_FALSE(As("high", 1).allowed());
 }
@@ -89,7 +89,7 @@ class PenaltyRuleTest : public PolicyTest {
     return rule;
   }
   Decision Try(uint64_t cost = 1) {
-    return Ask(limiter_, {{"user", "ana"}}, cost);
+    return AskFor(limiter_, {{"user", "ana"}}, cost);
   }
   static constexpr int64_t kBlock = 600 * kSecond;
 };
@@ -118,7 +118,7 @@ TEST_F(PenaltyRuleTest, BlocksOneKeyAlone) {
   Try(10);
   for (int i = 0; i < 4; ++i) Try();
 
-  EXPECT_TRUE(Ask(limiter_, {{"user", "bob"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "bob"}}).allowed());
 }
 
 TEST_F(PenaltyRuleTest, PeeksAndImpossibleCostsDoNotCount) {
@@ -145,7 +145,7 @@ TEST_F(PenaltyRuleTest, ABlockTakesNothingFromOtherRules) {
   Try(10);
   for (int i = 0; i < 10; ++i) Try();
 
-  EXPECT_EQ(Ask(limiter_, {{"x", "y"}}, 0).statuses.at(0).remaining, 90u);
+  EXPECT_EQ(AskFor(limiter_, {{"x", "y"}}, 0).statuses.at(0).remaining, 90u);
 }
 
 TEST_F(PenaltyRuleTest, ARefusalBySeveralLimitsCountsOnce) {
@@ -207,7 +207,7 @@ class PercentTest : public PolicyTest {
     for (int i = 0; i < users; ++i) {
       const std::string user = "user-" + std::to_string(i);
       enforced.push_back(
-          !Ask(limiter, {{"user", user}}, 0).statuses.at(0).shadow);
+          !AskFor(limiter, {{"user", user}}, 0).statuses.at(0).shadow);
     }
     return enforced;
   }
@@ -253,8 +253,8 @@ TEST_F(PercentTest, RefusesThoseAloneForWhomItIsEnforced) {
   const std::vector<bool> enforced = EnforcedFor(limiter_, 100);
   for (int i = 0; i < 100; ++i) {
     const std::string user = "user-" + std::to_string(i);
-    ASSERT_TRUE(Ask(limiter_, {{"user", user}}).allowed());
-    const Decision second = Ask(limiter_, {{"user", user}});
+    ASSERT_TRUE(AskFor(limiter_, {{"user", user}}).allowed());
+    const Decision second = AskFor(limiter_, {{"user", user}});
     EXPECT_EQ(second.allowed(), !enforced[static_cast<size_t>(i)]) << user;
     EXPECT_EQ(second.statuses.at(0).outcome, Outcome::kRefused);
   }
@@ -288,13 +288,13 @@ TEST_F(UnlimitedTest, TakesOutAllRulesWithoutSkips) {
   SetRules(limiter_, With(Staff({})));
 
   for (int i = 0; i < 200; ++i) {
-    const Decision decision = Ask(limiter_, {{"user", "root"}});
+    const Decision decision = AskFor(limiter_, {{"user", "root"}});
     ASSERT_TRUE(decision.allowed());
     ASSERT_THAT(Names(decision), ElementsAre("staff"));
     ASSERT_TRUE(decision.statuses[0].unlimited);
   }
   EXPECT_EQ(limiter_.bucket_count(), 0u);
-  EXPECT_THAT(Names(Ask(limiter_, {{"user", "ana"}})),
+  EXPECT_THAT(Names(AskFor(limiter_, {{"user", "ana"}})),
               ElementsAre("per-user", "all"));
 }
 
@@ -302,11 +302,11 @@ TEST_F(UnlimitedTest, TakesOutTheRulesThatItNames) {
   SetRules(limiter_, With(Staff({"per-user"})));
 
   for (int i = 0; i < 100; ++i) {
-    const Decision decision = Ask(limiter_, {{"user", "oncall"}});
+    const Decision decision = AskFor(limiter_, {{"user", "oncall"}});
     ASSERT_TRUE(decision.allowed());
     ASSERT_THAT(Names(decision), ElementsAre("all", "staff"));
   }
-  EXPECT_FALSE(Ask(limiter_, {{"user", "oncall"}}).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"user", "oncall"}}).allowed());
 }
 
 TEST_F(UnlimitedTest, AShadowOneIsReportedAndTakesNothingOut) {
@@ -314,11 +314,11 @@ TEST_F(UnlimitedTest, AShadowOneIsReportedAndTakesNothingOut) {
   staff.mode = Mode::kShadow;
   SetRules(limiter_, With(staff));
 
-  const Decision decision = Ask(limiter_, {{"user", "root"}});
+  const Decision decision = AskFor(limiter_, {{"user", "root"}});
   EXPECT_THAT(Names(decision), ElementsAre("per-user", "all", "staff"));
   EXPECT_TRUE(decision.statuses[2].unlimited);
   EXPECT_TRUE(decision.statuses[2].shadow);
-  EXPECT_FALSE(Ask(limiter_, {{"user", "root"}}).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"user", "root"}}).allowed());
 }
 
 TEST_F(UnlimitedTest, OneDescriptorLiftsTheRulesForTheWholeRequest) {
@@ -337,7 +337,7 @@ TEST_F(PolicyTest, MatchesListsAndWildcards) {
                 IsLike("method", {"POST", "PUT"})};
   SetRules(limiter_, {rule});
   const auto applies = [&](absl::string_view method, absl::string_view path) {
-    return !Ask(limiter_, {{"method", method}, {"path", path}}, 0)
+    return !AskFor(limiter_, {{"method", method}, {"path", path}}, 0)
                 .statuses.empty();
   };
 
@@ -347,7 +347,7 @@ TEST_F(PolicyTest, MatchesListsAndWildcards) {
   EXPECT_FALSE(applies("GET", "/login"));
   EXPECT_FALSE(applies("PUT", "/logins"));
   // Two values of the list fit: it applies once.
-  EXPECT_EQ(Ask(limiter_, {{"method", "PUT"}, {"path", "/api/x.png"}})
+  EXPECT_EQ(AskFor(limiter_, {{"method", "PUT"}, {"path", "/api/x.png"}})
                 .statuses.size(),
             1u);
 }
@@ -371,12 +371,12 @@ TEST_F(PrefixKeyTest, ANetworkIsOneClientHoweverItIsWritten) {
       {"192.0.2.1", "::ffff:192.0.2.99", "64:ff9b::192.0.2.7"},
       {"2001:db8:1:2::1", "2001:DB8:1:2:ffff::", "2001:0db8:1:2:0:0:0:9"}};
   for (const std::vector<std::string>& network : networks) {
-    EXPECT_TRUE(Ask(limiter_, {{"ip", network[0]}}).allowed());
-    EXPECT_TRUE(Ask(limiter_, {{"ip", network[1]}}).allowed());
-    EXPECT_FALSE(Ask(limiter_, {{"ip", network[2]}}).allowed());
+    EXPECT_TRUE(AskFor(limiter_, {{"ip", network[0]}}).allowed());
+    EXPECT_TRUE(AskFor(limiter_, {{"ip", network[1]}}).allowed());
+    EXPECT_FALSE(AskFor(limiter_, {{"ip", network[2]}}).allowed());
   }
-  EXPECT_TRUE(Ask(limiter_, {{"ip", "192.0.3.1"}}).allowed());
-  EXPECT_TRUE(Ask(limiter_, {{"ip", "2001:db8:1:3::1"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"ip", "192.0.3.1"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"ip", "2001:db8:1:3::1"}}).allowed());
   EXPECT_EQ(limiter_.bucket_count(), 4u);
 }
 
@@ -384,24 +384,24 @@ TEST_F(PrefixKeyTest, WhatIsNoAddressFallsToTheNextAlternative) {
   SetRules(limiter_, {PerNetwork(true)});
 
   const Decision decision =
-      Ask(limiter_, {{"ip", "unknown"}, {"user", "ana"}}, 2);
+      AskFor(limiter_, {{"ip", "unknown"}, {"user", "ana"}}, 2);
   EXPECT_EQ(decision.statuses.size(), 1u);
   EXPECT_EQ(decision.bad_addresses, 1u);
   // The same bucket as of one who has no address at all.
-  EXPECT_FALSE(Ask(limiter_, {{"user", "ana"}}).allowed());
-  EXPECT_TRUE(Ask(limiter_, {{"ip", "::1"}, {"user", "ana"}}).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"user", "ana"}}).allowed());
+  EXPECT_TRUE(AskFor(limiter_, {{"ip", "::1"}, {"user", "ana"}}).allowed());
 }
 
 TEST_F(PrefixKeyTest, WithoutAnAlternativeTheRuleDoesNotApply) {
   SetRules(limiter_, {PerNetwork(false)});
 
-  const Decision decision = Ask(limiter_, {{"ip", "192.0.2.1:80"}});
+  const Decision decision = AskFor(limiter_, {{"ip", "192.0.2.1:80"}});
 
   EXPECT_TRUE(decision.allowed());
   EXPECT_TRUE(decision.statuses.empty());
   EXPECT_EQ(decision.bad_addresses, 1u);
-  EXPECT_EQ(Ask(limiter_, {{"ip", "192.0.2.1"}}).bad_addresses, 0u);
-  EXPECT_EQ(Ask(limiter_, {{"user", "ana"}}).bad_addresses, 0u);
+  EXPECT_EQ(AskFor(limiter_, {{"ip", "192.0.2.1"}}).bad_addresses, 0u);
+  EXPECT_EQ(AskFor(limiter_, {{"user", "ana"}}).bad_addresses, 0u);
 }
 
 }  // namespace

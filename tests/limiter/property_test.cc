@@ -186,7 +186,7 @@ class Pair {
     const uint64_t cost =
         random_.OneIn(2) ? random_.Below(3) : random_.Below(12);
 
-    const Decision got = Ask(*limiter_, views, cost);
+    const Decision got = AskFor(*limiter_, views, cost);
     const NaiveDecision want = model_.Decide(entries, cost, clock_.NowNs());
 
     ASSERT_EQ(OutcomeName(got.outcome), OutcomeName(want.outcome));

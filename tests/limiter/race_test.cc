@@ -41,7 +41,7 @@ TEST(LimiterRace, SixteenThreadsAtOneInstantTakeExactlyTheLimit) {
 
   OnThreads(16, [&](int) {
     for (int i = 0; i < 1000; ++i) {
-      if (Ask(limiter, {{"user", "ana"}}).allowed()) ++allowed;
+      if (AskFor(limiter, {{"user", "ana"}}).allowed()) ++allowed;
     }
   });
 
@@ -58,7 +58,7 @@ TEST(LimiterRace, SixteenThreadsCreateOneBucketOnce) {
   OnThreads(16, [&](int) {
     for (int key = 0; key < 300; ++key) {
       const std::string user = std::to_string(key);
-      if (Ask(limiter, {{"user", user}}).allowed()) ++allowed;
+      if (AskFor(limiter, {{"user", user}}).allowed()) ++allowed;
     }
   });
 
@@ -83,7 +83,7 @@ TEST(LimiterRace, ThreeRulesWithRefundsConserveEveryToken) {
       const uint64_t cost = 1 + random() % 5;
       const std::string user = std::to_string(u);
       const std::string path = std::to_string(p);
-      if (Ask(limiter, {{"user", user}, {"path", path}}, cost).allowed()) {
+      if (AskFor(limiter, {{"user", user}, {"path", path}}, cost).allowed()) {
         by_pair[u][p] += cost;
       }
     }
@@ -98,12 +98,12 @@ TEST(LimiterRace, ThreeRulesWithRefundsConserveEveryToken) {
       const std::string user = std::to_string(u);
       const std::string path = std::to_string(p);
       const Decision peek =
-          Ask(limiter, {{"user", user}, {"path", path}}, /*cost=*/0);
+          AskFor(limiter, {{"user", user}, {"path", path}}, /*cost=*/0);
       EXPECT_EQ(peek.statuses.at(0).remaining, 700 - by_pair[u][p]);
       EXPECT_EQ(peek.statuses.at(1).remaining, 1500 - by_user);
     }
   }
-  EXPECT_EQ(Ask(limiter, {{"x", "y"}}, 0).statuses.at(0).remaining,
+  EXPECT_EQ(AskFor(limiter, {{"x", "y"}}, 0).statuses.at(0).remaining,
             5000 - total);
   EXPECT_GT(total, 4000u);  // it did run against the limits
 }
@@ -117,7 +117,8 @@ TEST(LimiterRace, PeeksBetweenTakesChangeNothing) {
   OnThreads(16, [&](int thread) {
     for (int i = 0; i < 400; ++i) {
       const bool peek = thread % 2 == 0;
-      const Decision decision = Ask(limiter, {{"user", "ana"}}, peek ? 0 : 1);
+      const Decision decision =
+          AskFor(limiter, {{"user", "ana"}}, peek ? 0 : 1);
       if (!peek && decision.allowed()) ++allowed;
     }
   });
@@ -150,7 +151,7 @@ class SweepRace {
 
   bool Take(int key, uint64_t cost) {
     const std::string user = std::to_string(key);
-    if (!Ask(*limiter_, {{"user", user}}, cost).allowed()) return false;
+    if (!AskFor(*limiter_, {{"user", user}}, cost).allowed()) return false;
     taken_[key] += cost;
     return true;
   }
@@ -226,7 +227,7 @@ TEST(LimiterRace, RulesReplacedUnderTrafficGrantNothing) {
   OnThreads(5, [&](int thread) {
     if (thread < 4) {
       for (int i = 0; i < 3000; ++i) {
-        const Decision decision = Ask(limiter, {{"user", "ana"}});
+        const Decision decision = AskFor(limiter, {{"user", "ana"}});
         if (decision.allowed()) ++allowed;
         EXPECT_EQ(decision.statuses.size(), 1u);
       }
@@ -255,7 +256,7 @@ TEST(LimiterRace, RulesThatComeAndGoUnderTrafficLoseNothing) {
   OnThreads(5, [&](int thread) {
     if (thread < 4) {
       for (int i = 0; i < 2000; ++i) {
-        if (Ask(limiter, {{"user", "ana"}}).allowed()) ++allowed;
+        if (AskFor(limiter, {{"user", "ana"}}).allowed()) ++allowed;
       }
       --takers;
     } else {
@@ -282,7 +283,7 @@ TEST(LimiterRace, SixteenThreadsNeverHoldMoreSlotsThanThereAre) {
 
   OnThreads(16, [&](int) {
     for (int i = 0; i < 500; ++i) {
-      const Decision decision = Ask(limiter, {{"user", "ana"}});
+      const Decision decision = AskFor(limiter, {{"user", "ana"}});
       if (!decision.allowed()) continue;
       EXPECT_LE(++held, kSlots);
       ++allowed;
@@ -314,7 +315,7 @@ TEST(LimiterRace, SlotsThatExpireReleaseAndAreSweptStayWithinTheLimit) {
   OnThreads(16, [&](int thread) {
     std::mt19937 random(static_cast<uint32_t>(thread));
     for (int i = 0; i < 500; ++i) {
-      const Decision decision = Ask(limiter, {{"user", "ana"}});
+      const Decision decision = AskFor(limiter, {{"user", "ana"}});
       const int64_t from_ns = clock.NowNs();
       clock.Advance(static_cast<int64_t>(random() % 20));
       if (thread == 0) limiter.Sweep(10);
@@ -377,7 +378,7 @@ TEST(LimiterRace, AThousandReloadsGiveNoDecisionThatNeitherSetWouldGive) {
         return;
       }
       for (int i = 0; i < 500 || !done; ++i) {
-        const Decision decision = Ask(limiter, {{"user", "ana"}});
+        const Decision decision = AskFor(limiter, {{"user", "ana"}});
         if (decision.allowed()) ++allowed;
         ASSERT_EQ(decision.statuses.size(), 2u);
         const bool even = decision.statuses[0].rule->name == "r";
@@ -415,7 +416,7 @@ TEST(LimiterRace, RefusalsByRulesJustReplacedForgetNothing) {
         return;
       }
       for (int i = 0; i < 500; ++i) {
-        if (Ask(limiter, {{"user", "ana"}}).allowed()) ++allowed;
+        if (AskFor(limiter, {{"user", "ana"}}).allowed()) ++allowed;
       }
     });
     ASSERT_LE(allowed, 1'000u);

@@ -25,7 +25,7 @@ class Reload : public testing::TestWithParam<const char*> {
     return rule;
   }
   bool Take(uint64_t cost) {
-    return Ask(limiter_, {{"user", "ana"}}, cost).allowed();
+    return AskFor(limiter_, {{"user", "ana"}}, cost).allowed();
   }
   uint64_t Left() { return Remaining(limiter_, {{"user", "ana"}}); }
 

@@ -17,7 +17,7 @@ class SetRulesTest : public testing::Test {
     SetRules(limiter_, {MakeRule(name, {"user"}, {limit})});
   }
   bool Take(uint64_t cost) {
-    return Ask(limiter_, {{"user", "ana"}}, cost).allowed();
+    return AskFor(limiter_, {{"user", "ana"}}, cost).allowed();
   }
   uint64_t Left() { return Remaining(limiter_, {{"user", "ana"}}); }
 
@@ -30,10 +30,10 @@ TEST_F(SetRulesTest, ReplacesAllRulesInOneStep) {
   Use(PerSecond(1), "b");
 
   EXPECT_EQ(limiter_.rules()->size(), 1u);
-  EXPECT_EQ(Ask(limiter_, {{"user", "ana"}}).statuses.at(0).rule->name, "b");
+  EXPECT_EQ(AskFor(limiter_, {{"user", "ana"}}).statuses.at(0).rule->name, "b");
 
   ASSERT_TRUE(limiter_.SetRules(RuleSet()).ok());
-  EXPECT_TRUE(Ask(limiter_, {{"user", "ana"}}).statuses.empty());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "ana"}}).statuses.empty());
 }
 
 TEST_F(SetRulesTest, TheSameRulesChangeNothing) {
@@ -114,17 +114,17 @@ TEST_F(SetRulesTest, DecidesTheSameWhetherABucketWasTouchedBetweenReloads) {
     Limiter limiter(clock_);
     const auto use = [&](const Limit& limit) {
       SetRules(limiter, {MakeRule("r", {}, {limit})});
-      if (touched) Ask(limiter, {{"user", "ana"}}, limit.burst());
+      if (touched) AskFor(limiter, {{"user", "ana"}}, limit.burst());
     };
     clock_.Set(kStart);
     use(PerSecond(3, 11));
-    ASSERT_EQ(Ask(limiter, {{"user", "ana"}}, 11).allowed(), !touched);
+    ASSERT_EQ(AskFor(limiter, {{"user", "ana"}}, 11).allowed(), !touched);
     for (const Limit& limit :
          {PerMinute(7, 12), MakeLimit(1'000'000'007, absl::Hours(24), 13)}) {
       clock_.Advance(1234);
       use(limit);
     }
-    EXPECT_EQ(Ask(limiter, {{"user", "ana"}}, 13).retry_after_ns, 950'400)
+    EXPECT_EQ(AskFor(limiter, {{"user", "ana"}}, 13).retry_after_ns, 950'400)
         << touched;
   }
 }
@@ -176,7 +176,8 @@ TEST_F(SetRulesTest, OtherRulesMayComeAndMove) {
 
   SetRules(limiter_, {b, a});
 
-  EXPECT_EQ(Ask(limiter_, {{"user", "ana"}}, 0).statuses.at(1).remaining, 4u);
+  EXPECT_EQ(AskFor(limiter_, {{"user", "ana"}}, 0).statuses.at(1).remaining,
+            4u);
 }
 
 TEST_F(SetRulesTest, EachOfSeveralLimitsKeepsItsOwnSpent) {
@@ -185,7 +186,7 @@ TEST_F(SetRulesTest, EachOfSeveralLimitsKeepsItsOwnSpent) {
 
   SetRules(limiter_, {MakeRule("r", {"user"}, {PerMinute(15), PerHour(50)})});
 
-  const Decision peek = Ask(limiter_, {{"user", "ana"}}, 0);
+  const Decision peek = AskFor(limiter_, {{"user", "ana"}}, 0);
   EXPECT_EQ(peek.statuses.at(0).remaining, 5u);
   EXPECT_EQ(peek.statuses.at(1).remaining, 40u);
 }
@@ -241,14 +242,14 @@ TEST(DecisionObserver, IsToldOfEachDecisionExactlyOnce) {
   options.observer = &observer;
   Limiter limiter(clock, options);
 
-  Ask(limiter, {{"user", "ana"}});  // no rules yet
+  AskFor(limiter, {{"user", "ana"}});  // no rules yet
   SetRules(limiter, {MakeRule("a", {"user"}, {PerSecond(1)}),
                      MakeRule("b", {"user"}, {PerSecond(1)})});
-  Ask(limiter, {{"user", "ana"}});
-  Ask(limiter, {{"user", "ana"}});
-  Ask(limiter, {{"user", "ana"}}, 2);
-  Ask(limiter, {{"user", "ana"}}, 1, kStart - 1);
-  Ask(limiter, {{"ip", "::1"}});
+  AskFor(limiter, {{"user", "ana"}});
+  AskFor(limiter, {{"user", "ana"}});
+  AskFor(limiter, {{"user", "ana"}}, 2);
+  AskFor(limiter, {{"user", "ana"}}, 1, kStart - 1);
+  AskFor(limiter, {{"ip", "::1"}});
 
   EXPECT_EQ(observer.outcomes,
             std::vector<Outcome>({Outcome::kAllowed, Outcome::kAllowed,

@@ -24,12 +24,12 @@ class ShadowRule : public testing::Test {
 
 TEST_F(ShadowRule, TakesAndReportsButNeverRefuses) {
   SetRules(limiter_, {Shadow(MakeRule("trial", {"user"}, {PerSecond(1)}))});
-  const Decision first = Ask(limiter_, {{"user", "ana"}});
+  const Decision first = AskFor(limiter_, {{"user", "ana"}});
   EXPECT_TRUE(first.statuses.at(0).shadow);
   EXPECT_EQ(first.statuses.at(0).outcome, Outcome::kAllowed);
   EXPECT_EQ(first.statuses.at(0).remaining, 0u);
 
-  const Decision second = Ask(limiter_, {{"user", "ana"}});
+  const Decision second = AskFor(limiter_, {{"user", "ana"}});
 
   EXPECT_EQ(second.outcome, Outcome::kAllowed);
   EXPECT_EQ(second.retry_after_ns, 0);
@@ -45,10 +45,10 @@ TEST_F(ShadowRule, DoesNotStopTheOthersInAnyOrder) {
     SetRules(limiter, shadow_first ? std::vector<Rule>{trial, real}
                                    : std::vector<Rule>{real, trial});
     for (int i = 0; i < 3; ++i) {
-      ASSERT_TRUE(Ask(limiter, {{"user", "ana"}}).allowed()) << i;
+      ASSERT_TRUE(AskFor(limiter, {{"user", "ana"}}).allowed()) << i;
     }
 
-    const Decision refused = Ask(limiter, {{"user", "ana"}});
+    const Decision refused = AskFor(limiter, {{"user", "ana"}});
     EXPECT_EQ(refused.outcome, Outcome::kRefused);
     // The wait is that of the enforced rule, though the shadow's is longer.
     EXPECT_EQ(refused.retry_after_ns, 20 * kSecond);
@@ -62,12 +62,12 @@ TEST_F(ShadowRule, IsGivenBackWhenAnEnforcedRuleRefuses) {
     Limiter limiter(clock_);
     SetRules(limiter, shadow_first ? std::vector<Rule>{trial, real}
                                    : std::vector<Rule>{real, trial});
-    ASSERT_TRUE(Ask(limiter, {{"user", "ana"}}).allowed());
+    ASSERT_TRUE(AskFor(limiter, {{"user", "ana"}}).allowed());
     for (int i = 0; i < 5; ++i) {
-      ASSERT_FALSE(Ask(limiter, {{"user", "ana"}}).allowed());
+      ASSERT_FALSE(AskFor(limiter, {{"user", "ana"}}).allowed());
     }
 
-    const Decision peek = Ask(limiter, {{"user", "ana"}}, 0);
+    const Decision peek = AskFor(limiter, {{"user", "ana"}}, 0);
     EXPECT_EQ(peek.statuses.at(shadow_first ? 0 : 1).remaining, 9u);
   }
 }
@@ -76,7 +76,7 @@ TEST_F(ShadowRule, ReportsAnImpossibleCostAndLetsItPass) {
   SetRules(limiter_, {Shadow(MakeRule("trial", {"user"}, {PerMinute(5)})),
                       MakeRule("real", {"user"}, {PerMinute(10)})});
 
-  const Decision decision = Ask(limiter_, {{"user", "ana"}}, 6);
+  const Decision decision = AskFor(limiter_, {{"user", "ana"}}, 6);
 
   EXPECT_EQ(decision.outcome, Outcome::kAllowed);
   EXPECT_EQ(decision.statuses.at(0).outcome, Outcome::kImpossible);
@@ -87,12 +87,12 @@ TEST_F(ShadowRule, ReportsAnImpossibleCostAndLetsItPass) {
 TEST_F(ShadowRule, KeepsItsBucketWhenItIsEnforced) {
   const Rule rule = MakeRule("r", {"user"}, {PerMinute(10)});
   SetRules(limiter_, {Shadow(rule)});
-  ASSERT_TRUE(Ask(limiter_, {{"user", "ana"}}, 7).allowed());
+  ASSERT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 7).allowed());
 
   SetRules(limiter_, {rule});
 
   EXPECT_EQ(Remaining(limiter_, {{"user", "ana"}}), 3u);
-  EXPECT_FALSE(Ask(limiter_, {{"user", "ana"}}, 4).allowed());
+  EXPECT_FALSE(AskFor(limiter_, {{"user", "ana"}}, 4).allowed());
 }
 
 TEST_F(ShadowRule, ARuleThatIsOffIsAsIfItWereNotThere) {
@@ -101,7 +101,7 @@ TEST_F(ShadowRule, ARuleThatIsOffIsAsIfItWereNotThere) {
   SetRules(limiter_, {off});
 
   for (int i = 0; i < 3; ++i) {
-    const Decision decision = Ask(limiter_, {{"user", "ana"}});
+    const Decision decision = AskFor(limiter_, {{"user", "ana"}});
     EXPECT_TRUE(decision.allowed());
     EXPECT_TRUE(decision.statuses.empty());
   }

@@ -51,7 +51,7 @@ TEST(Sweeper, ForgetsFullBucketsOnAThreadOfItsOwn) {
   SetRules(limiter, {MakeRule("per-user", {"user"}, {PerSecond(1)})});
   for (int i = 0; i < 1000; ++i) {
     const std::string user = std::to_string(i);
-    ASSERT_TRUE(Ask(limiter, {{"user", user}}).allowed());
+    ASSERT_TRUE(AskFor(limiter, {{"user", user}}).allowed());
   }
   const Sweeper sweeper(limiter, {.step = 100, .pass = absl::Milliseconds(10)});
 

@@ -21,7 +21,7 @@ class TierTest : public testing::Test {
     return rule;
   }
   Decision As(absl::string_view plan, uint64_t cost) {
-    return Ask(limiter_, {{"user", "ana"}, {"plan", plan}}, cost);
+    return AskFor(limiter_, {{"user", "ana"}, {"plan", plan}}, cost);
   }
   uint64_t LeftAs(absl::string_view plan) {
     return Remaining(limiter_, {{"user", "ana"}, {"plan", plan}});
@@ -37,7 +37,8 @@ TEST_F(TierTest, TakesTheLimitOfTheTierThatTheEntryNames) {
   const Decision paid = As("paid", 1);
   EXPECT_EQ(paid.statuses.at(0).limit, PerMinute(600));
   EXPECT_EQ(paid.statuses.at(0).remaining, 599u);
-  const Decision free = Ask(limiter_, {{"user", "bob"}, {"plan", "free"}}, 60);
+  const Decision free =
+      AskFor(limiter_, {{"user", "bob"}, {"plan", "free"}}, 60);
   EXPECT_EQ(free.statuses.at(0).limit, PerMinute(60));
   EXPECT_EQ(free.statuses.at(0).remaining, 0u);
 }
@@ -46,7 +47,7 @@ TEST_F(TierTest, TakesTheDefaultWhereTheEntryIsMissingOrUnknown) {
   SetRules(limiter_, {ByPlan("free")});
 
   EXPECT_EQ(As("gold", 0).statuses.at(0).limit, PerMinute(60));
-  EXPECT_EQ(Ask(limiter_, {{"user", "ana"}}).statuses.at(0).limit,
+  EXPECT_EQ(AskFor(limiter_, {{"user", "ana"}}).statuses.at(0).limit,
             PerMinute(60));
 }
 
@@ -54,7 +55,7 @@ TEST_F(TierTest, DoesNotApplyWithoutADefault) {
   SetRules(limiter_, {ByPlan("")});
 
   EXPECT_TRUE(As("gold", 1'000).statuses.empty());
-  EXPECT_TRUE(Ask(limiter_, {{"user", "ana"}}, 1'000).statuses.empty());
+  EXPECT_TRUE(AskFor(limiter_, {{"user", "ana"}}, 1'000).statuses.empty());
   EXPECT_EQ(limiter_.bucket_count(), 0u);
   EXPECT_EQ(As("free", 1).statuses.size(), 1u);
 }
@@ -97,7 +98,7 @@ TEST_F(TierTest, RefusalsInALowerTierForgetNothing) {
     Limiter limiter(clock_);
     SetRules(limiter, {rule});
     const auto as = [&](absl::string_view plan, uint64_t cost) {
-      return Ask(limiter, {{"user", "ana"}, {"plan", plan}}, cost).allowed();
+      return AskFor(limiter, {{"user", "ana"}, {"plan", plan}}, cost).allowed();
     };
     ASSERT_TRUE(as("paid", 500));
 
