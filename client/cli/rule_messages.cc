@@ -1,42 +1,13 @@
 #include "client/cli/rule_messages.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/time/time.h"
+#include "server/limiter/rule_text.h"
 
 namespace tollgate::cli {
 namespace {
-
-constexpr int64_t kDays = int64_t{24} * 3600 * 1'000'000'000;
-constexpr std::array<std::pair<int64_t, absl::string_view>, 7> kUnits{
-    {{1'000'000'000, "second"},
-     {int64_t{60} * 1'000'000'000, "minute"},
-     {int64_t{3600} * 1'000'000'000, "hour"},
-     {kDays, "day"},
-     {7 * kDays, "week"},
-     {30 * kDays, "month"},
-     {365 * kDays, "year"}}};
-
-std::string Duration(int64_t ns) {
-  return absl::FormatDuration(absl::Nanoseconds(ns));
-}
-
-std::string Period(int64_t ns) {
-  for (const auto& [unit_ns, name] : kUnits) {
-    if (unit_ns == ns) return std::string(name);
-  }
-  return Duration(ns);
-}
-
-std::string Rate(const Limit& limit) {
-  return absl::StrCat(limit.tokens(), "/", Period(limit.period_ns()));
-}
 
 void Add(const Rule& rule, const std::string& tier, const Limit& limit,
          v1::RuleInfo& message) {
@@ -50,57 +21,7 @@ void Add(const Rule& rule, const std::string& tier, const Limit& limit,
   period->set_nanos(static_cast<int32_t>(limit.period_ns() % 1'000'000'000));
 }
 
-std::vector<std::string> Notes(const Rule& rule) {
-  std::vector<std::string> notes;
-  if (rule.tier.has_value()) {
-    const std::string& fallback = rule.tier->fallback;
-    notes.push_back(absl::StrCat("tier by ", rule.tier->entry, ", ",
-                                 fallback.empty() ? "none" : fallback,
-                                 " by default"));
-  }
-  if (rule.penalty.has_value()) {
-    const Limit& after = rule.penalty->after;
-    notes.push_back(absl::StrCat("penalty: blocked for ",
-                                 Duration(after.hold_ns()), " after more than ",
-                                 Rate(after), " refusals"));
-  }
-  if (rule.reserve.has_value()) {
-    std::string note = absl::StrCat(
-        "reserve by ", rule.reserve->entry, ": ",
-        absl::StrJoin(rule.reserve->shares, ", ",
-                      [](std::string* out, const auto& share) {
-                        absl::StrAppend(out, share.first, " leaves ",
-                                        share.second, "%");
-                      }));
-    if (!rule.reserve->fallback.empty()) {
-      absl::StrAppend(&note, ", ", rule.reserve->fallback, " by default");
-    }
-    notes.push_back(std::move(note));
-  }
-  if (rule.unlimited) {
-    notes.push_back(absl::StrCat(
-        "skips ",
-        rule.skips.empty() ? "all rules" : absl::StrJoin(rule.skips, ", ")));
-  }
-  return notes;
-}
-
 }  // namespace
-
-std::string LimitText(const Rule& rule, const Limit& limit) {
-  if (rule.algorithm != nullptr && rule.algorithm->TakesByTicket()) {
-    return absl::StrCat(limit.tokens(), " at once, slot_ttl ",
-                        Duration(limit.period_ns()));
-  }
-  std::string text = Rate(limit);
-  if (limit.burst() != limit.tokens()) {
-    absl::StrAppend(&text, " burst ", limit.burst());
-  }
-  if (limit.hold_ns() > 0) {
-    absl::StrAppend(&text, " max_delay ", Duration(limit.hold_ns()));
-  }
-  return text;
-}
 
 v1::RuleInfo ToMessage(const Rule& rule) {
   v1::RuleInfo message;
@@ -123,7 +44,7 @@ v1::RuleInfo ToMessage(const Rule& rule) {
   message.set_mode(ModeText(rule));
   message.set_on_outage(std::string(OutagePolicyName(rule.on_outage)));
   message.set_unlimited(rule.unlimited);
-  for (std::string& note : Notes(rule)) message.add_notes(std::move(note));
+  for (std::string& note : NotesText(rule)) message.add_notes(std::move(note));
   return message;
 }
 

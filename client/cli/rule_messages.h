@@ -14,10 +14,6 @@ namespace tollgate::cli {
 [[nodiscard]] v1::RuleInfo ToMessage(const Rule& rule);
 [[nodiscard]] v1::RuleExplanation ToMessage(const RuleExplanation& explanation);
 
-// A limit of `rule` as its file has it: "10/second burst 20", "100/5m"; under
-// concurrency, "2 at once, slot_ttl 30s".
-[[nodiscard]] std::string LimitText(const Rule& rule, const Limit& limit);
-
 }  // namespace tollgate::cli
 
 #endif  // TOLLGATE_CLIENT_CLI_RULE_MESSAGES_H_

@@ -211,49 +211,4 @@ std::vector<RuleExplanation> Explain(const RuleSet& rules,
   return explanations;
 }
 
-std::string ToText(const Condition& condition) {
-  return absl::StrCat(
-      condition.key, " = ",
-      absl::StrJoin(condition.any_of, " or ",
-                    [](std::string* out, const Pattern& pattern) {
-                      absl::StrAppend(out, pattern.ToString());
-                    }));
-}
-
-std::string ToText(const KeyPart& part) {
-  return absl::StrJoin(part.alternatives, " | ",
-                       [](std::string* out, const KeySource& source) {
-                         absl::StrAppend(out, source.entry);
-                         if (source.prefix.has_value()) {
-                           absl::StrAppend(out, " (v4 /", source.prefix->v4,
-                                           ", v6 /", source.prefix->v6, ")");
-                         }
-                       });
-}
-
-std::string ModeText(const Rule& rule) {
-  switch (rule.mode) {
-    case Mode::kShadow:
-      return "shadow";
-    case Mode::kOff:
-      return "off";
-    case Mode::kEnforce:
-      break;
-  }
-  if (rule.enforce_percent == 100) return "enforce";
-  return absl::StrCat("enforce ", rule.enforce_percent, "%");
-}
-
-absl::string_view OutagePolicyName(OutagePolicy policy) {
-  switch (policy) {
-    case OutagePolicy::kAllow:
-      return "allow";
-    case OutagePolicy::kRefuse:
-      return "refuse";
-    case OutagePolicy::kBackstop:
-      break;
-  }
-  return "backstop";
-}
-
 }  // namespace tollgate

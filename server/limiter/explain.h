@@ -37,15 +37,6 @@ struct RuleExplanation {
 [[nodiscard]] std::vector<RuleExplanation> Explain(const RuleSet& rules,
                                                    const Request& request);
 
-// A rule's parts as a rule file has them: "endpoint = /login",
-// "api_key | ip/64".
-[[nodiscard]] std::string ToText(const Condition& condition);
-[[nodiscard]] std::string ToText(const KeyPart& part);
-// "enforce", "enforce 25%", "shadow", "off".
-[[nodiscard]] std::string ModeText(const Rule& rule);
-// "allow", "refuse", "backstop".
-[[nodiscard]] absl::string_view OutagePolicyName(OutagePolicy policy);
-
 }  // namespace tollgate
 
 #endif  // TOLLGATE_SERVER_LIMITER_EXPLAIN_H_

@@ -10,6 +10,7 @@
 #include "server/limiter/decision.h"
 #include "server/limiter/explain.h"
 #include "server/limiter/request.h"
+#include "server/limiter/rule_text.h"
 #include "server/rpc/rule_text.h"
 
 namespace tollgate {

@@ -123,24 +123,6 @@ TEST(Rules, MistakesAndNoAnswerAreErrors) {
               HasSubstr("no answer from " + port.target() + ": UNAVAILABLE"));
 }
 
-TEST(RuleMessages, SaysALimitAsItsFileDoes) {
-  Rule rule;
-  rule.algorithm = FindAlgorithm("token_bucket");
-  EXPECT_EQ(LimitText(rule, Rate(10, absl::Seconds(1))), "10/second");
-  EXPECT_EQ(LimitText(rule, Rate(10, absl::Hours(24 * 30))), "10/month");
-  EXPECT_EQ(LimitText(rule, Rate(10, absl::Hours(24 * 3))), "10/72h");
-  EXPECT_EQ(LimitText(rule, Rate(1, absl::Milliseconds(600))), "1/600ms");
-  EXPECT_EQ(LimitText(rule, *Limit::Create(1, absl::Minutes(1), 5)),
-            "1/minute burst 5");
-  rule.algorithm = FindAlgorithm("leaky_bucket");
-  EXPECT_EQ(
-      LimitText(rule, *Rate(9, absl::Hours(1)).WithHold(absl::Seconds(5))),
-      "9/hour max_delay 5s");
-  rule.algorithm = FindAlgorithm("concurrency");
-  EXPECT_EQ(LimitText(rule, Rate(2, absl::Seconds(30))),
-            "2 at once, slot_ttl 30s");
-}
-
 TEST(RuleMessages, SaysWhatElseARuleHasInNotes) {
   Rule rule;
   rule.algorithm = FindAlgorithm("token_bucket");
