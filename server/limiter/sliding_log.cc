@@ -1,7 +1,7 @@
 #include "server/limiter/sliding_log.h"
 
 #include <algorithm>
-#include <deque>
+#include <vector>
 
 #include "server/limiter/window.h"
 
@@ -16,7 +16,7 @@ struct Admission {
 };
 
 // Oldest first; no two of the same instant.
-using Log = std::deque<Admission>;
+using Log = std::vector<Admission>;
 
 struct State {
   Log* log;         // owned; null where nothing was admitted
