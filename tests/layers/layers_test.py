@@ -16,9 +16,10 @@ import tempfile
 # Longest first: client/cli is a layer of its own.
 FOLDERS = [
     ("server/base", "base"), ("server/limiter", "limiter"),
-    ("server/rules", "rules"), ("server/metrics", "metrics"),
-    ("server/rpc", "rpc"), ("server/http", "http"), ("server/app", "app"),
-    ("client/cli", "cli"), ("client", "client"), ("proto", "proto"),
+    ("server/headers", "headers"), ("server/rules", "rules"),
+    ("server/metrics", "metrics"), ("server/rpc", "rpc"),
+    ("server/http", "http"), ("server/app", "app"), ("client/cli", "cli"),
+    ("client", "client"), ("proto", "proto"),
     ("tollgate", "proto"),  # generated from proto/, included from its root
 ]
 
@@ -143,6 +144,10 @@ PLANTED = [
     ("server/limiter/a.cc", "// #include <sodium.h>", False),
     ("server/base/a.h", '#include "server/limiter/limit.h"', True),
     ("server/base/a.h", "#include <sodium.h>", False),
+    ("server/limiter/a.cc", '#include "server/headers/quota.h"', True),
+    ("server/headers/a.cc", '#include "server/limiter/decision.h"', False),
+    ("server/headers/a.cc", "#include <google/protobuf/struct.pb.h>", True),
+    ("client/a.cc", '#include "server/headers/quota.h"', False),
     ("server/rules/a.cc", "#include <yaml-cpp/yaml.h>", False),
     ("server/rules/a.cc", '#include "tollgate/v1/rate_limiter.pb.h"', True),
     ("server/rpc/a.cc", '#include "tollgate/v1/rate_limiter.pb.h"', False),
