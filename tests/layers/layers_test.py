@@ -20,7 +20,8 @@ FOLDERS = [
     ("server/metrics", "metrics"), ("server/rpc", "rpc"),
     ("server/http", "http"), ("server/app", "app"), ("client/cli", "cli"),
     ("client", "client"), ("proto", "proto"),
-    ("tollgate", "proto"),  # generated from proto/, included from its root
+    # Generated from proto/, included from its root.
+    ("tollgate", "proto"), ("envoy", "proto"),
 ]
 
 # How each library of the table is included.
