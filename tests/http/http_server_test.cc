@@ -25,8 +25,7 @@ struct Site {
   std::atomic<bool> ready{true};
   std::unique_ptr<HttpServer> server;
 
-  Site() {
-    HttpServerOptions options;
+  explicit Site(HttpServerOptions options = {}) {
     options.listen = "127.0.0.1:0";
     options.metrics = [] { return std::string("a_total 1\n"); };
     options.readiness = [this] {
@@ -37,8 +36,9 @@ struct Site {
     server = *std::move(made);
   }
   [[nodiscard]] std::string Ask(const std::string& method,
-                                const std::string& path) const {
-    return AskHttp(server->port(), method, path);
+                                const std::string& path,
+                                const std::string& body = "") const {
+    return AskHttp(server->port(), method, path, body);
   }
 };
 
@@ -66,6 +66,16 @@ TEST(HttpServer, SaysWhetherItIsReadyAndWhy) {
   site.ready = false;
   EXPECT_THAT(site.Ask("GET", "/readyz"),
               AllOf(StartsWith("HTTP/1.1 503 "), EndsWith("draining\n")));
+}
+
+TEST(HttpServer, ListensOnIpv6) {
+  HttpServerOptions options;
+  options.listen = "[::1]:0";
+  options.metrics = [] { return std::string(); };
+  options.readiness = [] { return Readiness(); };
+  const auto server = MakeHttpServer(std::move(options));
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_GT((*server)->port(), 0);
 }
 
 TEST(HttpServer, IgnoresAQuery) {
@@ -106,11 +116,138 @@ TEST(HttpServer, RefusesOtherMethods) {
 }
 
 TEST(HttpServer, SurvivesWhatIsNotHttp) {
-  const Site site;
+  HttpServerOptions options;
+  options.timeout = absl::Seconds(1);  // of those who never finish
+  const Site site(std::move(options));
   (void)Exchange(site.server->port(), std::string(50'000, '\xFF') + "\r\n\r\n");
   (void)Exchange(site.server->port(), "GET\r\n\r\n");
   (void)Exchange(site.server->port(), "\r\n\r\n\r\n");
   EXPECT_THAT(site.Ask("GET", "/healthz"), StartsWith("HTTP/1.1 200 "));
+}
+
+// Says what it was asked.
+HttpRoute Echo(bool any_method) {
+  return {.path = "/echo",
+          .about = "what you say",
+          .any_method = any_method,
+          .answer = [](const HttpRequest& request) {
+            return HttpAnswer{.code = 429,
+                              .content_type = "application/json",
+                              .body = absl::StrCat("[", request.query, "][",
+                                                   request.body, "]"),
+                              .headers = {{"Retry-After", "7"}}};
+          }};
+}
+
+HttpServerOptions WithEcho(bool any_method) {
+  HttpServerOptions options;
+  options.routes = {Echo(any_method)};
+  options.max_body_bytes = 100'000;
+  return options;
+}
+
+TEST(HttpServer, ServesFurtherRoutes) {
+  const Site site(WithEcho(true));
+  EXPECT_THAT(
+      site.Ask("GET", "/echo?a=%41&b"),
+      AllOf(StartsWith("HTTP/1.1 429 "), HasSubstr("Retry-After: 7\r\n"),
+            HasSubstr("Content-Type: application/json\r\n"),
+            EndsWith("\r\n\r\n[a=%41&b][]")));
+  for (const char* method : {"POST", "PUT", "GET", "DELETE"}) {
+    EXPECT_THAT(site.Ask(method, "/echo", "hello"), EndsWith("[][hello]"))
+        << method;
+  }
+  EXPECT_THAT(site.Ask("GET", "/nope"),
+              HasSubstr("  /echo     what you say\n"));
+}
+
+TEST(HttpServer, RefusesOtherMethodsOfARouteThatOnlyReads) {
+  const Site site(WithEcho(false));
+  EXPECT_THAT(site.Ask("GET", "/echo"), StartsWith("HTTP/1.1 429 "));
+  EXPECT_THAT(site.Ask("POST", "/echo", "hello"), StartsWith("HTTP/1.1 405 "));
+}
+
+TEST(HttpServer, TakesABodyUpToItsBound) {
+  const Site site(WithEcho(true));
+  const std::string body(100'000, 'x');
+  EXPECT_THAT(site.Ask("POST", "/echo", body), EndsWith(body + "]"));
+  EXPECT_THAT(site.Ask("POST", "/echo", body + "x"),
+              AllOf(StartsWith("HTTP/1.1 413 "),
+                    EndsWith("the body has 100001 bytes, want at most "
+                             "100000\n")));
+}
+
+TEST(HttpServer, CutsOffABodyThatDoesNotSayHowLargeItIs) {
+  const Site site(WithEcho(true));
+  const std::string head =
+      "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n";
+  EXPECT_THAT(Exchange(site.server->port(), head + "5\r\nhello\r\n0\r\n\r\n"),
+              EndsWith("[][hello]"));
+  const std::string chunk = "C350\r\n" + std::string(50'000, 'x') + "\r\n";
+  EXPECT_THAT(Exchange(site.server->port(),
+                       head + chunk + chunk + "1\r\nx\r\n0\r\n\r\n"),
+              Not(HasSubstr("xxx")));
+}
+
+TEST(HttpServer, RefusesAHeadThatIsTooLarge) {
+  const Site site(WithEcho(true));
+  EXPECT_THAT(site.Ask("GET", "/echo?" + std::string(16'384, 'q')),
+              EndsWith("qqq][]"));
+  EXPECT_THAT(site.Ask("GET", "/echo?" + std::string(70'000, 'q')),
+              StartsWith("HTTP/1.1 4"));
+  EXPECT_THAT(site.Ask("GET", "/healthz"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpServer, SendsNoHeaderThatWouldBreakTheAnswer) {
+  HttpServerOptions options;
+  options.routes = {
+      {.path = "/a", .answer = [](const HttpRequest&) {
+         return HttpAnswer{.body = "body", .headers = {{"A", "b\r\nC: d"}}};
+       }}};
+  const Site site(std::move(options));
+  EXPECT_THAT(site.Ask("GET", "/a"),
+              AllOf(StartsWith("HTTP/1.1 200 "), Not(HasSubstr("C: d"))));
+}
+
+TEST(HttpServer, KeepsAConnectionForTheNextRequest) {
+  const Site site(WithEcho(true));
+  const std::string answers =
+      Exchange(site.server->port(),
+               "GET /echo?first HTTP/1.1\r\nHost: a\r\n\r\n"
+               "GET /echo?second HTTP/1.1\r\nHost: a\r\n"
+               "Connection: close\r\n\r\n");
+  EXPECT_THAT(answers, AllOf(HasSubstr("[first][]"), EndsWith("[second][]")));
+}
+
+// Each says half a request and then nothing.
+TEST(HttpServer, AnswersWhileManyOthersAreSilent) {
+  const Site site;
+  std::vector<int> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.push_back(ConnectTo(site.server->port()));
+    const std::string half = i % 2 == 0 ? "" : "GET /metrics HTTP/1.1\r\nHo";
+    (void)::send(silent.back(), half.data(), half.size(), MSG_NOSIGNAL);
+  }
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THAT(site.Ask("GET", "/metrics"), StartsWith("HTTP/1.1 200 "));
+  }
+  for (const int fd : silent) ::close(fd);
+}
+
+TEST(HttpServer, TurnsAwayConnectionsAboveItsBound) {
+  HttpServerOptions options;
+  options.max_connections = 4;
+  const Site site(std::move(options));
+  std::vector<int> fds;
+  for (int i = 0; i < 20; ++i) fds.push_back(ConnectTo(site.server->port()));
+  for (const int fd : fds) ::close(fd);
+  // When those are gone there is room again, after a moment.
+  std::string answer;
+  for (int i = 0; i < 1000 && answer.empty(); ++i) {
+    answer = site.Ask("GET", "/healthz");
+  }
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
 }
 
 TEST(HttpServer, AnswersManyAtOnce) {

@@ -31,7 +31,7 @@ LIBRARY_HEADERS = {
     "protobuf": r"google/protobuf/.*",
     "yaml-cpp": r"yaml-cpp/.*",
     "prometheus-cpp": r"prometheus/.*",
-    "civetweb": r"(civetweb|CivetServer)\.h",
+    "microhttpd": r"microhttpd\.h",
     "spdlog": r"spdlog/.*",
     "CLI11": r"CLI/.*",
 }

@@ -45,12 +45,14 @@ inline std::string Exchange(int port, const std::string& bytes) {
   return answer;
 }
 
-// The whole answer, head and body, to an HTTP request without a body.
+// The whole answer, head and body, to an HTTP request.
 inline std::string AskHttp(int port, const std::string& method,
-                           const std::string& path) {
+                           const std::string& path,
+                           const std::string& body = "") {
   return Exchange(port, method + " " + path +
                             " HTTP/1.1\r\nHost: localhost\r\n"
-                            "Content-Length: 0\r\n\r\n");
+                            "Connection: close\r\nContent-Length: " +
+                            std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
 }  // namespace tollgate
