@@ -8,6 +8,7 @@
 
 #include "absl/memory/memory.h"
 #include "client/client_core.h"
+#include "client/coalescer.h"
 #include "client/grpc_transport.h"
 #include "server/base/clock.h"
 #include "server/base/keyed_hash.h"
@@ -40,6 +41,15 @@ uint64_t RandomSeed() {
   return seed;
 }
 
+std::unique_ptr<Transport> MakeTransport(const ClientOptions& options,
+                                         const Clock& clock) {
+  auto connection = MakeGrpcTransport({.target = options.target});
+  if (options.max_batch == 1) return connection;
+  return std::make_unique<Coalescer>(
+      CoalescerOptions{.max_batch = options.max_batch}, clock,
+      std::move(connection));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
@@ -48,7 +58,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
   ClientParts parts;
   parts.clock = std::make_unique<SystemClock>();
   parts.wait = std::make_unique<SteadyWait>(*parts.clock);
-  parts.transport = MakeGrpcTransport({.target = options.target});
+  parts.transport = MakeTransport(options, *parts.clock);
   parts.seed = RandomSeed();
   auto core = ClientCore::Create(options, std::move(parts));
   if (!core.ok()) return core.status();

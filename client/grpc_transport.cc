@@ -17,6 +17,8 @@
 namespace tollgate::client {
 namespace {
 
+constexpr char kEnds[] = "the client ends";
+
 int ToMs(absl::Duration duration) {
   return static_cast<int>(absl::ToInt64Milliseconds(duration));
 }
@@ -52,7 +54,7 @@ absl::Status ToStatus(const grpc::Status& status) {
           status.error_message()};
 }
 
-class GrpcTransport final : public Transport {
+class GrpcTransport final : public BatchTransport {
  public:
   explicit GrpcTransport(const GrpcTransportOptions& options)
       : channel_(grpc::CreateCustomChannel(options.target,
@@ -95,6 +97,27 @@ class GrpcTransport final : public Transport {
     Start(*call, call->refund);
   }
 
+  void SendBatch(absl::Span<const Question> questions, absl::Duration timeout,
+                 BatchHandler& handler) override {
+    Call* call = Acquire(timeout);
+    if (call == nullptr) {
+      FailAll(absl::CancelledError(kEnds), questions.size(), handler);
+      return;
+    }
+    call->batch_handler = &handler;
+    FillBatch(questions, call->batch.request);
+    call->batch.reader = stub_->PrepareAsyncShouldAllowBatch(
+        &*call->context, call->batch.request, &queue_);
+    Start(*call, call->batch);
+  }
+
+  void WakeIn(absl::Duration delay, WakeHandler& handler) override {
+    MutexLock lock(mutex_);  // so that the queue is not shut down before
+    if (stopping_) return;
+    wake_handler_ = &handler;
+    wake_.Set(&queue_, Within(delay), &wake_);
+  }
+
   void Stop() override {
     if (!thread_.joinable()) return;
     {
@@ -121,9 +144,11 @@ class GrpcTransport final : public Transport {
     Exchange<v1::ShouldAllowRequest, v1::ShouldAllowResponse> ask;
     Exchange<v1::ReleaseRequest, v1::ReleaseResponse> release;
     Exchange<v1::RefundRequest, v1::RefundResponse> refund;
+    Exchange<v1::ShouldAllowBatchRequest, v1::ShouldAllowBatchResponse> batch;
     std::optional<grpc::ClientContext> context;  // empty: not out
     grpc::Status status;
     ReplyHandler* handler = nullptr;
+    BatchHandler* batch_handler = nullptr;  // in place of `handler`
     // Orders what the sender wrote before what the queue's thread reads. The
     // queue does so too, but the race detector cannot see into its library.
     std::atomic<bool> handed_over{false};
@@ -131,14 +156,12 @@ class GrpcTransport final : public Transport {
 
   // Null once the transport stops: then the handler knows.
   Call* Begin(absl::Duration timeout, ReplyHandler& handler) {
-    Call* call = Acquire();
+    Call* call = Acquire(timeout);
     if (call == nullptr) {
-      handler.OnReply(absl::CancelledError("the client ends"), {});
+      handler.OnReply(absl::CancelledError(kEnds), {});
       return nullptr;
     }
     call->handler = &handler;
-    call->context.emplace();
-    call->context->set_deadline(Within(timeout));
     return call;
   }
 
@@ -152,16 +175,18 @@ class GrpcTransport final : public Transport {
   }
 
   // Null once the transport stops.
-  Call* Acquire() {
+  Call* Acquire(absl::Duration timeout) {
     MutexLock lock(mutex_);
     if (stopping_) return nullptr;
     if (free_.empty()) {
       calls_.push_back(std::make_unique<Call>());
       free_.reserve(calls_.size());
-      return calls_.back().get();
+      free_.push_back(calls_.back().get());
     }
     Call* call = free_.back();
     free_.pop_back();
+    call->context.emplace();
+    call->context->set_deadline(Within(timeout));
     return call;
   }
 
@@ -176,6 +201,8 @@ class GrpcTransport final : public Transport {
     while (queue_.Next(&tag, &ok)) {
       if (tag == nullptr) {
         EndCalls();
+      } else if (tag == &wake_) {
+        if (ok) Wake();
       } else {
         Complete(*static_cast<Call*>(tag));
       }
@@ -184,6 +211,23 @@ class GrpcTransport final : public Transport {
 
   void Complete(Call& call) {
     call.handed_over.load(std::memory_order_acquire);
+    if (call.batch.reader != nullptr) {
+      CompleteBatch(call);
+    } else {
+      CompleteOne(call);
+    }
+  }
+
+  void Wake() {
+    WakeHandler* handler = nullptr;
+    {
+      MutexLock lock(mutex_);
+      handler = wake_handler_;
+    }
+    handler->OnWake();
+  }
+
+  void CompleteOne(Call& call) {
     absl::StatusOr<Decision> decision = Decision();
     if (!call.status.ok()) {
       decision = ToStatus(call.status);
@@ -203,6 +247,28 @@ class GrpcTransport final : public Transport {
     }
   }
 
+  void CompleteBatch(Call& call) {
+    const auto count = static_cast<size_t>(call.batch.request.requests_size());
+    BatchHandler& handler = *call.batch_handler;
+    absl::Status status = ToStatus(call.status);
+    if (status.ok()) status = TakeAnswers(call.batch.response, count, answers_);
+    call.batch.reader.reset();
+    call.context.reset();
+    Release(call);
+    if (status.ok()) {
+      handler.OnBatch(absl::MakeSpan(answers_));
+    } else {
+      FailAll(status, count, handler);
+    }
+  }
+
+  static void FailAll(const absl::Status& status, size_t count,
+                      BatchHandler& handler) {
+    std::vector<Answer> answers(count);
+    for (Answer& answer : answers) answer.status = status;
+    handler.OnBatch(absl::MakeSpan(answers));
+  }
+
   // On the queue's thread, the only one that may still be sending, from a
   // handler: so nothing is started on a queue that is shut down.
   void EndCalls() {
@@ -212,14 +278,19 @@ class GrpcTransport final : public Transport {
         if (call->context.has_value()) call->context->TryCancel();
       }
     }
+    wake_.Cancel();
     queue_.Shutdown();
   }
 
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::RateLimiter::Stub> stub_;
   grpc::CompletionQueue queue_;
+  std::vector<Answer> answers_;  // of the thread, which keeps its memory
+
+  grpc::Alarm wake_;
 
   Mutex mutex_;
+  WakeHandler* wake_handler_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::unique_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<Call*> free_ ABSL_GUARDED_BY(mutex_);
@@ -229,7 +300,7 @@ class GrpcTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> MakeGrpcTransport(
+std::unique_ptr<BatchTransport> MakeGrpcTransport(
     const GrpcTransportOptions& options) {
   return std::make_unique<GrpcTransport>(options);
 }

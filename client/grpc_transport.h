@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "client/transport.h"
+#include "client/batch_transport.h"
 
 namespace tollgate::client {
 
@@ -31,7 +31,7 @@ struct GrpcTransportOptions {
 
 // One connection to the service, opened at once, and one thread that carries
 // answers back and lets reconnects progress while nobody asks.
-std::unique_ptr<Transport> MakeGrpcTransport(
+std::unique_ptr<BatchTransport> MakeGrpcTransport(
     const GrpcTransportOptions& options);
 
 }  // namespace tollgate::client

@@ -62,6 +62,13 @@ struct ClientOptions {
   // answers, so that a slow service cannot pile up memory here. 1 to 65,536,
   // default 256. Raise it above (calls per second) x (the usual latency).
   uint32_t max_in_flight = 256;
+
+  // Calls that go to the service in one message. While one or two messages are
+  // out, further calls gather and go together; an idle client sends each call
+  // at once. 1 to 1,000, default 100; 1 sends each call on its own, which is
+  // slower for everybody unless the service must see calls one by one. The
+  // service must take messages of 64 KiB, as it does by default.
+  uint32_t max_batch = 100;
 };
 
 // INVALID_ARGUMENT that names the first bad field, what it holds and what is

@@ -28,8 +28,8 @@ class Transport {
 
   // Sends `request` at `cost` in place of its own, and returns without waiting
   // for the answer. `handler` is called exactly once, on any thread, perhaps
-  // before Send returns; with DEADLINE_EXCEEDED soon after `timeout` (1 ms or
-  // more) if no answer came. `request` is not needed after Send returned.
+  // before Send returns; with DEADLINE_EXCEEDED soon after `timeout` (above 0)
+  // if no answer came. `request` is not needed after Send returned.
   virtual void Send(const Request& request, uint32_t cost,
                     absl::Duration timeout, ReplyHandler& handler) = 0;
 

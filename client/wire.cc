@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 
 namespace tollgate::client {
@@ -52,9 +53,17 @@ v1::Outcome ToWire(Outcome outcome) {
   return v1::OUTCOME_UNSPECIFIED;
 }
 
+// The service says which one of the batch was wrong; who asked for one alone
+// need not know of the others.
+absl::Status ToStatus(const v1::BatchError& error, size_t index) {
+  absl::string_view message = error.message();
+  absl::ConsumePrefix(&message, absl::StrCat("requests[", index, "]."));
+  return {static_cast<absl::StatusCode>(error.code()), message};
+}
+
+// `message` must be empty.
 template <typename Message>
 void Fill(const Request& request, uint32_t cost, Message& message) {
-  message.Clear();
   message.set_domain(request.domain);
   message.set_cost(cost);
   for (const Descriptor& from : request.descriptors) {
@@ -71,11 +80,21 @@ void Fill(const Request& request, uint32_t cost, Message& message) {
 
 void FillRequest(const Request& request, uint32_t cost,
                  v1::ShouldAllowRequest& message) {
+  message.Clear();
   Fill(request, cost, message);
+}
+
+void FillBatch(absl::Span<const Question> questions,
+               v1::ShouldAllowBatchRequest& message) {
+  message.Clear();
+  for (const Question& question : questions) {
+    Fill(question.request, question.cost, *message.add_requests());
+  }
 }
 
 void FillRefund(const Request& request, uint32_t cost, absl::Time decided_at,
                 v1::RefundRequest& message) {
+  message.Clear();
   Fill(request, cost, message);
   SetTime(decided_at, message.mutable_decided_at());
 }
@@ -113,6 +132,31 @@ absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
     decision.statuses.push_back(std::move(to));
   }
   return decision;
+}
+
+absl::Status TakeAnswers(const v1::ShouldAllowBatchResponse& message,
+                         size_t count, std::vector<Answer>& answers) {
+  const auto got = static_cast<size_t>(message.answers_size());
+  if (got != count) {
+    return absl::InternalError(
+        absl::StrCat("answers: got ", got, ", want ", count));
+  }
+  answers.clear();
+  answers.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const v1::BatchAnswer& from = message.answers(static_cast<int>(i));
+    if (!from.has_decision()) {
+      answers[i].status = ToStatus(from.error(), i);
+      if (answers[i].status.ok()) {
+        answers[i].status = absl::InternalError("answer: got none");
+      }
+      continue;
+    }
+    absl::StatusOr<Decision> decision = ToDecision(from.decision());
+    answers[i].status = decision.status();
+    if (decision.ok()) answers[i].decision = *std::move(decision);
+  }
+  return absl::OkStatus();
 }
 
 v1::ShouldAllowResponse ToMessage(const Decision& decision) {

@@ -1,10 +1,15 @@
 #ifndef TOLLGATE_CLIENT_WIRE_H_
 #define TOLLGATE_CLIENT_WIRE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "client/batch_transport.h"
 #include "client/decision.h"
 #include "client/request.h"
 #include "tollgate/v1/rate_limiter.pb.h"
@@ -16,6 +21,9 @@ namespace tollgate::client {
 void FillRequest(const Request& request, uint32_t cost,
                  v1::ShouldAllowRequest& message);
 
+void FillBatch(absl::Span<const Question> questions,
+               v1::ShouldAllowBatchRequest& message);
+
 // The same for giving `cost` tokens back that were taken at `decided_at`.
 void FillRefund(const Request& request, uint32_t cost, absl::Time decided_at,
                 v1::RefundRequest& message);
@@ -23,6 +31,11 @@ void FillRefund(const Request& request, uint32_t cost, absl::Time decided_at,
 // The service's decision, or UNKNOWN if it has an outcome that this client
 // does not know.
 absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message);
+
+// The answers to `count` questions, over `answers`, which keeps its memory.
+// INTERNAL if there are not as many.
+absl::Status TakeAnswers(const v1::ShouldAllowBatchResponse& message,
+                         size_t count, std::vector<Answer>& answers);
 
 // The message that says the same as `decision`; its source and error have no
 // place in it.

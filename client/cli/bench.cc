@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/cli/cli.h"
+#include "client/cli/client_bench.h"
 #include "client/cli/entries.h"
 #include "client/cli/json.h"
 #include "client/cli/load.h"
@@ -20,12 +21,8 @@ absl::StatusOr<LoadOptions> ToLoadOptions(const BenchOptions& options) {
       ParseDescriptor(options.descriptor);
   if (!descriptor.ok()) return descriptor.status();
   const absl::StatusOr<absl::Duration> duration =
-      ParseTime("--duration", options.duration);
+      ParseLoadTime(options.duration);
   if (!duration.ok()) return duration.status();
-  if (*duration < absl::Milliseconds(1) || *duration > absl::Hours(24)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--duration: got ", options.duration, ", want 1ms to 24h"));
-  }
   load.server = options.server;
   load.domain = options.domain;
   load.descriptor = *std::move(descriptor);
@@ -148,6 +145,9 @@ std::string ToJson(const BenchOptions& options, const Report& report) {
 
 int RunBench(const BenchOptions& options, const Clock& clock, std::ostream& out,
              std::ostream& err) {
+  if (options.mode == "client") {
+    return RunClientBench(options, clock, out, err);
+  }
   const absl::StatusOr<Report> report = Measure(options, clock, err);
   if (!report.ok()) {
     err << "tollgate bench: " << report.status().message() << "\n";

@@ -10,7 +10,7 @@
 namespace tollgate::cli {
 
 struct BenchOptions {
-  std::string mode;  // "unary" or "batch"
+  std::string mode;  // "unary", "batch" or "client"
   std::string server;
   std::string domain;
   std::string descriptor;  // "KEY=VALUE ...", with {key} in a value
@@ -18,6 +18,7 @@ struct BenchOptions {
   uint32_t connections = 1;
   uint32_t in_flight = 32;
   uint32_t batch_size = 100;
+  uint32_t callers = 0;  // of mode "client": that wait, or 0: called back
   std::string duration;
   std::string metrics;  // HOST:PORT of the server's HTTP, or empty
   int server_pid = 0;   // of a server on this machine, or 0
@@ -25,7 +26,9 @@ struct BenchOptions {
 };
 
 // Loads the service, shows progress on `err` each second, and prints what it
-// took to `out`. Exit status 0, or 2 if there was no decision.
+// took to `out`. Mode "client" loads it through the client library, in turn
+// with calls of their own and with calls that go together, and compares. Exit
+// status 0, or 2 if there was no decision.
 int RunBench(const BenchOptions& options, const Clock& clock, std::ostream& out,
              std::ostream& err);
 

@@ -218,8 +218,11 @@ void AddBenchCpu(CLI::App& command, BenchOptions& options) {
 void AddBench(CLI::App& app, Action& action, BenchOptions& options) {
   CLI::App* command = app.add_subcommand(
       "bench", "Load the service and report decisions per second and latency");
-  command->add_option("--mode", options.mode, "One decision in a call, or many")
-      ->check(CLI::IsMember({"unary", "batch"}))
+  command
+      ->add_option("--mode", options.mode,
+                   "One decision in a call, many, or what the client library "
+                   "makes of it")
+      ->check(CLI::IsMember({"unary", "batch", "client"}))
       ->default_val("unary");
   command->add_option("--server", options.server, kServerHelp)
       ->default_val("127.0.0.1:8081");
@@ -242,20 +245,31 @@ void AddBench(CLI::App& app, Action& action, BenchOptions& options) {
       ->default_val(32);
   command
       ->add_option("--batch-size", options.batch_size,
-                   "Requests in a call of --mode=batch")
+                   "Requests in a call of --mode=batch, at most in one of "
+                   "--mode=client")
       ->check(CLI::Range(1, 1000))
       ->default_val(100);
+  command
+      ->add_option("--callers", options.callers,
+                   "With --mode=client: threads that ask and wait; 0 is one "
+                   "that is called back, with --in-flight calls out")
+      ->check(CLI::Range(0, 1000))
+      ->default_val(0);
   command->add_option("--duration", options.duration, "How long")
       ->default_val("10s");
   AddBenchCpu(*command, options);
   command->add_flag("--json", options.json, "Print the result as JSON");
   command->footer(
       "Every connection sends its next call as soon as one is answered.\n"
+      "--mode=client uses the client library over its one connection, in\n"
+      "turn with each call on its own (plain) and with calls that are\n"
+      "pending together (coalesced), and prints the ratio of the two.\n"
       "Exit status: 0 done, 2 no decision was given.\n\n"
       "Examples:\n"
       "  tollgate bench --domain=shop --duration=5s\n"
       "  tollgate bench --domain=shop --mode=batch --batch-size=100 "
       "--keys=1000000\n"
+      "  tollgate bench --domain=shop --mode=client --callers=64\n"
       "  tollgate bench --domain=shop --metrics=127.0.0.1:8080");
   command->callback([&] {
     action = [&options](const Output& output) {

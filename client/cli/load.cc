@@ -216,21 +216,6 @@ absl::Status FirstCall(const LoadOptions& options, Stub& stub) {
   return ToStatus(stub.ShouldAllow(&context, request, &response));
 }
 
-LoadResult Sum(const std::vector<std::unique_ptr<Worker>>& workers) {
-  LoadResult sum;
-  for (const std::unique_ptr<Worker>& worker : workers) {
-    const LoadResult& one = worker->result();
-    sum.calls += one.calls;
-    sum.decisions += one.decisions;
-    sum.allowed += one.allowed;
-    sum.unmatched += one.unmatched;
-    sum.errors += one.errors;
-    if (sum.first_error.empty()) sum.first_error = one.first_error;
-    sum.latency.Merge(one.latency);
-  }
-  return sum;
-}
-
 // The first step of a PeriodicThread is at once, when there is nothing to say.
 std::function<absl::Duration()> EachSecond(std::function<void()> action) {
   return [action = std::move(action), first = true]() mutable {
@@ -240,6 +225,16 @@ std::function<absl::Duration()> EachSecond(std::function<void()> action) {
 }
 
 }  // namespace
+
+void LoadResult::Add(const LoadResult& other) {
+  calls += other.calls;
+  decisions += other.decisions;
+  allowed += other.allowed;
+  unmatched += other.unmatched;
+  errors += other.errors;
+  if (first_error.empty()) first_error = other.first_error;
+  latency.Merge(other.latency);
+}
 
 absl::StatusOr<LoadResult> RunLoad(
     const LoadOptions& options, const Clock& clock,
@@ -276,7 +271,8 @@ absl::StatusOr<LoadResult> RunLoad(
     }
     for (std::thread& thread : threads) thread.join();
   }
-  LoadResult result = Sum(workers);
+  LoadResult result;
+  for (const auto& worker : workers) result.Add(worker->result());
   result.elapsed = absl::Nanoseconds(clock.NowNs() - start_ns);
   return result;
 }

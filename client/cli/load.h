@@ -36,6 +36,9 @@ struct LoadResult {
   std::string first_error;   // one of them
   LatencyHistogram latency;  // of the calls that were answered
 
+  // All but `elapsed`.
+  void Add(const LoadResult& other);
+
   [[nodiscard]] double decisions_per_second() const {
     return static_cast<double>(decisions) / absl::ToDoubleSeconds(elapsed);
   }

@@ -36,6 +36,7 @@ TEST(ClientOptions, AcceptsTheEndsOfEachRange) {
     o.min_probe_interval = absl::Milliseconds(1);
     o.max_probe_interval = absl::Milliseconds(1);
     o.max_in_flight = 1;
+    o.max_batch = 1;
   };
   const Change most = [](ClientOptions& o) {
     o.timeout = absl::Seconds(60);
@@ -45,6 +46,7 @@ TEST(ClientOptions, AcceptsTheEndsOfEachRange) {
     o.min_probe_interval = absl::Seconds(1);
     o.max_probe_interval = absl::Seconds(1);
     o.max_in_flight = 65536;
+    o.max_batch = 1000;
   };
   for (const Change& change : {least, most}) {
     EXPECT_THAT(Validate(change), IsOk());
@@ -91,6 +93,9 @@ TEST(ClientOptions, NamesTheFieldThatIsOutOfRangeWhatItHoldsAndWhatIsWanted) {
        "max_in_flight: got 0, want 1 to 65536"},
       {[](auto& o) { o.max_in_flight = 65537; },
        "max_in_flight: got 65537, want 1 to 65536"},
+      {[](auto& o) { o.max_batch = 0; }, "max_batch: got 0, want 1 to 1000"},
+      {[](auto& o) { o.max_batch = 1001; },
+       "max_batch: got 1001, want 1 to 1000"},
   };
   for (const Case& c : cases) {
     EXPECT_THAT(Validate(c.change),

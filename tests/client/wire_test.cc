@@ -102,5 +102,51 @@ TEST(Wire, AnOutcomeOfALaterServiceIsAnErrorNotADecision) {
                                             HasSubstr("outcome: got 0")));
 }
 
+TEST(Wire, ABatchHoldsEachQuestionWithItsOwnCost) {
+  v1::ShouldAllowBatchRequest message;
+  message.add_requests()->set_domain("of the batch before");
+  const std::vector<Question> questions = {{{"a", {{{"k", "1"}}}, 9}, 0},
+                                           {{"b", {{{"k", "2"}}}, 9}, 7}};
+  FillBatch(questions, message);
+  ASSERT_EQ(message.requests_size(), 2);
+  EXPECT_EQ(message.requests(0).domain(), "a");
+  EXPECT_EQ(message.requests(0).cost(), 0);
+  EXPECT_EQ(message.requests(1).descriptors(0).entries(0).value(), "2");
+  EXPECT_EQ(message.requests(1).cost(), 7);
+}
+
+TEST(Wire, EachAnswerOfABatchIsItsOwn) {
+  v1::ShouldAllowBatchResponse message;
+  message.add_answers()->mutable_decision()->set_outcome(v1::REFUSED);
+  v1::BatchError* error = message.add_answers()->mutable_error();
+  error->set_code(3);
+  error->set_message("requests[1].domain: empty");
+  message.add_answers()->mutable_decision()->set_outcome(v1::ALLOWED);
+  message.add_answers()->mutable_decision();
+  message.add_answers();
+  std::vector<Answer> answers;
+  EXPECT_THAT(TakeAnswers(message, 5, answers), IsOk());
+  ASSERT_EQ(answers.size(), 5);
+  EXPECT_EQ(answers[0].decision.outcome, Outcome::kRefused);
+  EXPECT_THAT(answers[1].status,
+              StatusIs(absl::StatusCode::kInvalidArgument, "domain: empty"));
+  EXPECT_TRUE(answers[2].decision.allowed);
+  EXPECT_THAT(answers[2].status, IsOk());
+  EXPECT_THAT(answers[3].status,
+              StatusIs(absl::StatusCode::kUnknown, HasSubstr("outcome")));
+  EXPECT_THAT(answers[4].status,
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("none")));
+}
+
+TEST(Wire, ABatchWithAnotherNumberOfAnswersSaysNothing) {
+  v1::ShouldAllowBatchResponse message;
+  message.add_answers()->mutable_decision()->set_outcome(v1::ALLOWED);
+  std::vector<Answer> answers;
+  EXPECT_THAT(TakeAnswers(message, 2, answers),
+              StatusIs(absl::StatusCode::kInternal, "answers: got 1, want 2"));
+  EXPECT_THAT(TakeAnswers({}, 1, answers),
+              StatusIs(absl::StatusCode::kInternal, "answers: got 0, want 1"));
+}
+
 }  // namespace
 }  // namespace tollgate::client

@@ -67,6 +67,29 @@ TEST(Bench, CountsEachDecisionOfBatches) {
             google::protobuf::Value::kNullValue);
 }
 
+TEST(Bench, ComparesTheClientLibrarysWaysToAsk) {
+  TestService service;
+  const auto server = service.Listen();
+  for (const char* callers : {"--callers=3", "--callers=0"}) {
+    const Ran ran = RunTollgate({"bench", "--mode=client", callers, "--json",
+                                 "--duration=300ms", "--in-flight=8",
+                                 "--server", service.target()});
+    ASSERT_EQ(ran.exit_status, 0) << ran.err;
+    auto json = ParseJson(ran.out);
+    for (const char* way : {"plain", "coalesced"}) {
+      auto load = json[way].struct_value().fields();
+      EXPECT_GT(load["decisions"].number_value(), 0) << way;
+      EXPECT_EQ(load["errors"].number_value(), 0)
+          << load["first_error"].string_value();
+      EXPECT_GE(load["seconds"].number_value(), 0.15) << way;
+      EXPECT_GT(
+          load["latency_us"].struct_value().fields().at("p50").number_value(),
+          0);
+    }
+    EXPECT_GT(json["ratio"].number_value(), 0);
+  }
+}
+
 TEST(Bench, SaysThatNoRuleApplied) {
   TestService unmatched(
       [](const v1::ShouldAllowRequest&, v1::ShouldAllowResponse& response) {
