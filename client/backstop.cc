@@ -20,7 +20,8 @@ Outcome ToOutcome(tollgate::Outcome outcome) {
     case tollgate::Outcome::kImpossible:
       return Outcome::kImpossible;
     case tollgate::Outcome::kRefused:
-    case tollgate::Outcome::kExpired:  // the request below has no deadline
+    case tollgate::Outcome::kExpired:     // the request below has no deadline
+    case tollgate::Outcome::kOverridden:  // and no limit of its own
       break;
   }
   return Outcome::kRefused;

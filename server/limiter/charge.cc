@@ -57,11 +57,11 @@ bool IsShadow(const Rule& rule, absl::string_view key) {
   return (hash.hi >> 32) * 100 >> 32 >= rule.enforce_percent;
 }
 
-// Adds a charge for each limit of `rule`, unless another descriptor already
-// selected the same buckets.
+// Adds a charge for each limit of `rule` under descriptor `number`, unless
+// another descriptor already selected the same buckets.
 void AddCharges(const BoundRule& rule, uint32_t position, const Ask& ask,
-                const ResolvedDescriptor& descriptor, absl::string_view key,
-                Selection& selection) {
+                uint32_t number, const ResolvedDescriptor& descriptor,
+                absl::string_view key, Selection& selection) {
   const std::vector<BoundLimit>* limits = LimitsFor(rule, descriptor);
   if (limits == nullptr) return;
   const Fingerprint base = KeyedHash(rule.hash_key, key);
@@ -78,6 +78,7 @@ void AddCharges(const BoundRule& rule, uint32_t position, const Ask& ask,
     charge.limit = &(*limits)[slot];
     charge.position = position;
     charge.slot = slot;
+    charge.descriptor = number;
     charge.fingerprint = Fingerprint{base.hi, base.lo + slot};
     charge.ask.cost = ask.cost * rule.rule.cost;  // both below 2^32
     charge.ask.ticket = ask.ticket;
@@ -95,11 +96,7 @@ void Skip(Selection& selection) {
   const auto skipped = [&](const Charge& charge) {
     return std::any_of(selection.unlimited.begin(), selection.unlimited.end(),
                        [&](const BoundRule* rule) {
-                         if (rule->rule.mode == Mode::kShadow) return false;
-                         return rule->rule.skips.empty() ||
-                                std::find(rule->skips.begin(),
-                                          rule->skips.end(),
-                                          charge.position) != rule->skips.end();
+                         return TakesOut(*rule, charge.position);
                        });
   };
   auto& charges = selection.charges;
@@ -109,6 +106,13 @@ void Skip(Selection& selection) {
 
 }  // namespace
 
+bool TakesOut(const BoundRule& allow_list, uint32_t position) {
+  if (allow_list.rule.mode == Mode::kShadow) return false;
+  const auto& skips = allow_list.skips;
+  return allow_list.rule.skips.empty() ||
+         std::find(skips.begin(), skips.end(), position) != skips.end();
+}
+
 Selection Select(const Request& request, const DomainRules& domain,
                  uint64_t ticket) {
   Selection selection;
@@ -117,8 +121,9 @@ Selection Select(const Request& request, const DomainRules& domain,
   ask.ticket = ticket;
   MatchIndex::Positions positions;
   MatchIndex::Scratch scratch;
-  for (const Descriptor& descriptor : request.descriptors) {
-    const ResolvedDescriptor resolved = domain.index.Resolve(descriptor);
+  for (uint32_t number = 0; number < request.descriptors.size(); ++number) {
+    const ResolvedDescriptor resolved =
+        domain.index.Resolve(request.descriptors[number]);
     positions.clear();
     domain.index.Match(resolved, positions);
     selection.bad_addresses += resolved.bad_addresses();
@@ -130,7 +135,7 @@ Selection Select(const Request& request, const DomainRules& domain,
           lists.push_back(&rule);
         }
       } else {
-        AddCharges(rule, position, ask, resolved,
+        AddCharges(rule, position, ask, number, resolved,
                    domain.index.KeyOf(position, resolved, scratch), selection);
       }
     }

@@ -15,8 +15,9 @@ namespace tollgate {
 struct Charge {
   const BoundRule* rule = nullptr;
   const BoundLimit* limit = nullptr;
-  uint32_t position = 0;  // of the rule in its domain
-  uint32_t slot = 0;      // of the limit in its rule
+  uint32_t position = 0;    // of the rule in its domain
+  uint32_t slot = 0;        // of the limit in its rule
+  uint32_t descriptor = 0;  // of the request, the first that selects it
   Fingerprint fingerprint;
   Ask ask;
   bool shadow = false;      // counted, not enforced
@@ -42,6 +43,9 @@ struct Selection {
 // is selected as 1. `ticket` names what concurrency rules take.
 [[nodiscard]] Selection Select(const Request& request,
                                const DomainRules& domain, uint64_t ticket);
+
+// Whether the allow-list, where it applies, takes out the rule at `position`.
+[[nodiscard]] bool TakesOut(const BoundRule& allow_list, uint32_t position);
 
 // The bucket that counts the refusals of the key that `charge` is of.
 [[nodiscard]] Charge PenaltyCharge(const Charge& charge);

@@ -7,43 +7,13 @@
 
 #include "server/limiter/buckets.h"
 #include "server/limiter/charge.h"
+#include "server/limiter/charge_status.h"
+#include "server/limiter/descriptor_charge.h"
+#include "server/limiter/descriptor_settlement.h"
 #include "server/limiter/penalty.h"
 
 namespace tollgate {
 namespace {
-
-void FillStatus(const Charge& charge, const Verdict& verdict,
-                RuleStatus& status) {
-  status.rule = charge.rule->id;
-  status.limit = charge.limit->limit;
-  status.shadow = charge.shadow;
-  status.remaining = verdict.remaining;
-  status.reset_after_ns = verdict.reset_after_ns;
-  status.retry_after_ns = 0;
-  status.delay_ns = 0;
-  if (charge.impossible) {
-    status.outcome = Outcome::kImpossible;
-  } else if (verdict.allowed) {
-    status.outcome = Outcome::kAllowed;
-    status.delay_ns = verdict.delay_ns;
-  } else {
-    status.outcome = Outcome::kRefused;
-    status.retry_after_ns = verdict.retry_after_ns;
-  }
-}
-
-// Lets what an enforced rule says count for the whole request.
-void Count(const RuleStatus& status, Decision& decision) {
-  if (status.shadow || status.outcome == Outcome::kAllowed) return;
-  if (status.outcome == Outcome::kImpossible) {
-    decision.outcome = Outcome::kImpossible;
-    decision.retry_after_ns = 0;
-  } else if (decision.outcome != Outcome::kImpossible) {
-    decision.outcome = Outcome::kRefused;
-    decision.retry_after_ns =
-        std::max(decision.retry_after_ns, status.retry_after_ns);
-  }
-}
 
 // Settles the charges of one request: takes, gives back, looks on.
 class Settlement {
@@ -154,6 +124,11 @@ void AddUnlimited(const Selection& selection, Decision& decision) {
   }
 }
 
+// Whether the descriptors are charged each on its own.
+bool IsByDescriptor(const Request& request, const DomainRules& domain) {
+  return domain.tree.has_value() || !request.terms.empty();
+}
+
 // Some unguessable start for names that must be unique.
 uint64_t RandomNumber() { return KeyedHash(RandomHashKey(), "ticket").lo; }
 
@@ -163,6 +138,7 @@ Limiter::Limiter(const Clock& clock, LimiterOptions options)
     : clock_(clock),
       options_(options),
       table_(options.stripes),
+      overrides_(registry_),
       rules_(std::make_shared<const RuleSet>()),
       next_ticket_(RandomNumber()) {}
 
@@ -201,14 +177,45 @@ Decision Limiter::Decide(const Request& request) {
         domain->has_tickets
             ? next_ticket_.fetch_add(1, std::memory_order_relaxed)
             : 0;
-    Selection selection = Select(request, *domain, ticket);
-    decision.bad_addresses = selection.bad_addresses;
     Buckets buckets(table_, registry_, now_ns);
-    Settlement(buckets, selection, decision).Run();
-    AddUnlimited(selection, decision);
+    if (IsByDescriptor(request, *domain)) {
+      DecideByDescriptor(request, *domain, ticket, buckets, decision);
+    } else {
+      Selection selection = Select(request, *domain, ticket);
+      decision.bad_addresses = selection.bad_addresses;
+      Settlement(buckets, selection, decision).Run();
+      AddUnlimited(selection, decision);
+    }
   }
   if (options_.observer != nullptr) options_.observer->OnDecision(decision);
   return decision;
+}
+
+void Limiter::DecideByDescriptor(const Request& request,
+                                 const DomainRules& domain, uint64_t ticket,
+                                 Buckets& buckets, Decision& decision) {
+  DescriptorSelection selection =
+      SelectByDescriptor(request, domain, overrides_, ticket);
+  decision.by_descriptor = domain.tree.has_value();
+  decision.bad_addresses = selection.bad_addresses;
+  if (selection.too_many_overrides) {
+    decision.outcome = Outcome::kOverridden;
+  } else {
+    Settle(buckets, selection, decision);
+  }
+}
+
+Selection Limiter::SelectBuckets(const Request& request,
+                                 const DomainRules& domain) {
+  if (!IsByDescriptor(request, domain)) {
+    return Select(request, domain, /*ticket=*/0);
+  }
+  Selection selection;
+  for (const DescriptorCharge& c :
+       SelectByDescriptor(request, domain, overrides_, /*ticket=*/0).charges) {
+    if (c.asks_bucket()) selection.charges.push_back(c.charge);
+  }
+  return selection;
 }
 
 Decision Limiter::Refund(const Request& request, int64_t taken_at_ns) {
@@ -219,7 +226,7 @@ Decision Limiter::Refund(const Request& request, int64_t taken_at_ns) {
   const DomainRules* domain = rules.FindDomain(request.domain);
   if (domain == nullptr) return decision;
   decision.domain = domain->id;
-  Selection selection = Select(request, *domain, /*ticket=*/0);
+  const Selection selection = SelectBuckets(request, *domain);
   Buckets buckets(table_, registry_, decision.decided_at_ns);
   for (const Charge& charge : selection.charges) {
     if (!charge.impossible && !charge.algorithm().TakesByTicket()) {
@@ -245,7 +252,7 @@ bool Limiter::Release(const HeldSlots& slots) {
 size_t Limiter::Reset(const Request& request, absl::string_view rule) {
   const DomainRules* domain = rules_.Get().FindDomain(request.domain);
   if (domain == nullptr) return 0;
-  const Selection selection = Select(request, *domain, /*ticket=*/0);
+  const Selection selection = SelectBuckets(request, *domain);
   Buckets buckets(table_, registry_, clock_.NowNs());
   size_t count = 0;
   for (const Charge& charge : selection.charges) {

@@ -13,11 +13,15 @@
 #include "server/base/snapshot.h"
 #include "server/limiter/bucket_table.h"
 #include "server/limiter/decision.h"
+#include "server/limiter/override_limits.h"
 #include "server/limiter/registry.h"
 #include "server/limiter/request.h"
 #include "server/limiter/rule_set.h"
 
 namespace tollgate {
+
+class Buckets;
+struct Selection;
 
 struct LimiterOptions {
   // Stripes of the bucket table, a power of two, 1 to 2^20. More stripes mean
@@ -48,7 +52,10 @@ class Limiter {
   absl::Status SetRules(RuleSet rules);
 
   // Decides one request, which must satisfy ValidateRequest. Reads the clock
-  // once. Allocates nothing where all buckets exist and at most 4 apply.
+  // once. Allocates nothing where all buckets exist and at most 4 apply. The
+  // outcome is kOverridden, and nothing was taken, if the request brings a
+  // limit along and OverrideLimits::kMaxLimits others came before: an error for
+  // the caller (RESOURCE_EXHAUSTED), as kExpired is.
   Decision Decide(const Request& request);
 
   // Gives back what `request`, allowed at `taken_at_ns`, took from buckets that
@@ -80,10 +87,17 @@ class Limiter {
   [[nodiscard]] const Registry& registry() const { return registry_; }
 
  private:
+  void DecideByDescriptor(const Request& request, const DomainRules& domain,
+                          uint64_t ticket, Buckets& buckets,
+                          Decision& decision);
+  // Every bucket that the request asks.
+  Selection SelectBuckets(const Request& request, const DomainRules& domain);
+
   const Clock& clock_;
   const LimiterOptions options_;
   Registry registry_;
   BucketTable table_;
+  OverrideLimits overrides_;
   Mutex set_rules_mutex_;  // one SetRules at a time
   Snapshot<RuleSet> rules_;
   std::atomic<uint64_t> next_ticket_;  // unique names, in no order

@@ -22,6 +22,8 @@ class Pattern {
   [[nodiscard]] bool is_exact() const { return parts_.size() == 1; }
   // The text before the first wildcard; all of it in an exact pattern.
   [[nodiscard]] const std::string& prefix() const { return parts_[0]; }
+  // The text after the last wildcard; all of it in an exact pattern.
+  [[nodiscard]] const std::string& suffix() const { return parts_.back(); }
   // As Parse takes it.
   [[nodiscard]] std::string ToString() const;
 

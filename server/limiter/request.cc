@@ -67,6 +67,29 @@ absl::Status CheckCount(size_t got, size_t max, const std::string& field) {
       absl::StrCat(field, ": got ", got, ", want 1 to ", max));
 }
 
+absl::Status CheckAtMost(uint64_t got, const std::string& field) {
+  if (got <= kMaxCost) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": got ", got, ", want at most ", kMaxCost));
+}
+
+absl::Status CheckTerms(const DescriptorTerms& terms, size_t d) {
+  const std::string path = absl::StrCat("descriptors[", d, "].");
+  if (terms.hits.has_value()) {
+    absl::Status status = CheckAtMost(*terms.hits, path + "hits_addend");
+    if (!status.ok()) return status;
+  }
+  if (!terms.limit.has_value()) return absl::OkStatus();
+  if (!PeriodOf(terms.limit->unit).has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, "limit.unit: got ", static_cast<int32_t>(terms.limit->unit),
+        ", want 1 to 7: second, minute, hour, day, month, year, "
+        "week"));
+  }
+  return CheckAtMost(terms.limit->requests_per_unit,
+                     path + "limit.requests_per_unit");
+}
+
 }  // namespace
 
 bool IsValidUtf8(absl::string_view text) {
@@ -98,11 +121,17 @@ absl::Status ValidateRequest(const Request& request) {
       if (!status.ok()) return status;
     }
   }
-  if (request.cost > kMaxCost) {
+  if (!request.terms.empty() &&
+      request.terms.size() != request.descriptors.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("cost: got ", request.cost, ", want at most ", kMaxCost));
+        absl::StrCat("terms: got ", request.terms.size(), ", want 0 or ",
+                     request.descriptors.size()));
   }
-  return absl::OkStatus();
+  for (size_t d = 0; d < request.terms.size(); ++d) {
+    status = CheckTerms(request.terms[d], d);
+    if (!status.ok()) return status;
+  }
+  return CheckAtMost(request.cost, "cost");
 }
 
 }  // namespace tollgate

@@ -195,6 +195,29 @@ absl::Status CheckUnlimited(const Rule& rule) {
                  "want none of them");
 }
 
+absl::Status CheckNode(const Rule& rule) {
+  absl::Status status = ValidateNode(*rule.node);
+  if (!status.ok()) return status;
+  if (!rule.match.empty() || !rule.key.empty() || rule.tier.has_value() ||
+      rule.cost != 1 || rule.penalty.has_value() || rule.reserve.has_value() ||
+      rule.unlimited || !rule.skips.empty()) {
+    return Invalid("node", "got a native rule's fields beside it, want none");
+  }
+  if (rule.algorithm == nullptr || rule.algorithm->TakesByTicket()) {
+    return Invalid("algorithm", "got none that counts requests, want one");
+  }
+  size_t charged = 0;
+  for (const NodeLimit& limit : rule.node->limits) {
+    if (!limit.unlimited && limit.requests_per_unit > 0) ++charged;
+  }
+  if (rule.limits.size() != charged) {
+    return Invalid("limit", absl::StrCat("got ", rule.limits.size(),
+                                         " limits, want the node's ", charged));
+  }
+  return charged == 0 ? absl::OkStatus()
+                      : CheckLimits("limit", *rule.algorithm, rule.limits);
+}
+
 absl::Status CheckTaking(const Rule& rule) {
   if (!rule.skips.empty()) {
     return Invalid("skips", "only a rule with unlimited: true has skips");
@@ -237,10 +260,9 @@ absl::Status ValidateRule(const Rule& rule) {
     status = Invalid("mode.enforce", absl::StrCat("got ", rule.enforce_percent,
                                                   "%, want 0% to 100%"));
   }
-  if (status.ok()) {
-    status = rule.unlimited ? CheckUnlimited(rule) : CheckTaking(rule);
-  }
-  return status;
+  if (!status.ok()) return status;
+  if (rule.node.has_value()) return CheckNode(rule);
+  return rule.unlimited ? CheckUnlimited(rule) : CheckTaking(rule);
 }
 
 }  // namespace tollgate

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "server/limiter/algorithm.h"
 #include "server/limiter/limit.h"
+#include "server/limiter/node_rule.h"
 #include "server/limiter/pattern.h"
 
 namespace tollgate {
@@ -93,6 +94,10 @@ struct Rule {
   // not (all of the domain if there are none).
   bool unlimited = false;
   std::vector<std::string> skips;
+  // A rule from an Envoy-format file: where it applies and how it is answered,
+  // in place of match, key, tier, cost, penalty, reserve, unlimited and skips.
+  // All rules of a domain have a node, or none has.
+  std::optional<NodeRule> node;
 };
 
 inline constexpr size_t kMaxNameBytes = 128;

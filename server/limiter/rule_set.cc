@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "server/limiter/penalty.h"
+#include "server/limiter/token_bucket.h"
 
 namespace tollgate {
 namespace {
@@ -39,6 +40,17 @@ absl::Status BindLimits(const RuleId& id, const Algorithm& algorithm,
   return absl::OkStatus();
 }
 
+// Spreads the limits that are charged over those that the node has.
+void AlignWithNode(const NodeRule& node, std::vector<BoundLimit>& bound) {
+  std::vector<BoundLimit> aligned;
+  size_t next = 0;
+  for (const NodeLimit& limit : node.limits) {
+    const bool charged = !limit.unlimited && limit.requests_per_unit > 0;
+    aligned.push_back(charged ? bound[next++] : BoundLimit());
+  }
+  bound = std::move(aligned);
+}
+
 absl::Status BindRule(BoundRule& bound, Registry& registry, const HashKey& key,
                       int64_t now_ns) {
   const Rule& rule = bound.rule;
@@ -47,7 +59,11 @@ absl::Status BindRule(BoundRule& bound, Registry& registry, const HashKey& key,
   bound.hash_key = KeyOfRule(key, rule);
   bound.tiers.clear();
   absl::Status status;
-  if (!rule.tier.has_value()) {
+  if (rule.node.has_value()) {
+    status = BindLimits(*bound.id, *rule.algorithm, "", rule.limits, registry,
+                        now_ns, bound.tiers.emplace_back());
+    if (status.ok()) AlignWithNode(*rule.node, bound.tiers[0]);
+  } else if (!rule.tier.has_value()) {
     status = BindLimits(*bound.id, *rule.algorithm, "", rule.limits, registry,
                         now_ns, bound.tiers.emplace_back());
   } else {
@@ -66,6 +82,19 @@ absl::Status BindRule(BoundRule& bound, Registry& registry, const HashKey& key,
   return status;
 }
 
+// The rule of limits that requests bring along. They are counted as the
+// domain's own are, if those have an algorithm for it.
+void BindOverrides(DomainRules& domain, Registry& registry,
+                   const HashKey& key) {
+  Rule& rule = domain.overrides.rule;
+  rule.domain = domain.name;
+  rule.name = std::string(kOverrideRule);
+  rule.algorithm =
+      domain.tree.has_value() ? domain.rules[0].rule.algorithm : &TokenBucket();
+  domain.overrides.id = registry.Rule(rule.domain, rule.name);
+  domain.overrides.hash_key = KeyOfRule(DeriveHashKey(key, "overrides"), rule);
+}
+
 // Finishes a domain whose rules are all there. `names` has all rules of the
 // file, also those in mode off.
 absl::Status Complete(
@@ -76,6 +105,12 @@ absl::Status Complete(
   for (const BoundRule& bound : domain.rules) {
     positions[bound.rule.name] = static_cast<uint32_t>(rules.size());
     rules.push_back(&bound.rule);
+  }
+  if (rules[0]->node.has_value()) {
+    absl::StatusOr<DescriptorIndex> tree = DescriptorIndex::Create(rules);
+    if (!tree.ok()) return tree.status();
+    domain.tree = *std::move(tree);
+    return absl::OkStatus();
   }
   domain.index = MatchIndex(rules);
   for (BoundRule& bound : domain.rules) {
@@ -128,7 +163,15 @@ absl::StatusOr<RuleSet> RuleSet::Create(std::vector<Rule> rules) {
       set.domains_.push_back(std::make_unique<DomainRules>());
       set.domains_.back()->name = rule.domain;
     }
-    set.domains_[number]->rules.emplace_back().rule = std::move(rule);
+    std::vector<BoundRule>& of_domain = set.domains_[number]->rules;
+    if (!of_domain.empty() &&
+        of_domain[0].rule.node.has_value() != rule.node.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("rules[", i, "].domain: \"", rule.domain,
+                       "\" has native rules and Envoy-format ones, want one "
+                       "format in a domain"));
+    }
+    of_domain.emplace_back().rule = std::move(rule);
     ++set.size_;
   }
   for (const auto& domain : set.domains_) {
@@ -142,6 +185,7 @@ absl::Status RuleSet::Bind(Registry& registry, const HashKey& key,
                            int64_t now_ns) {
   for (const auto& domain : domains_) {
     domain->id = registry.Domain(domain->name);
+    BindOverrides(*domain, registry, key);
     for (BoundRule& bound : domain->rules) {
       absl::Status status = BindRule(bound, registry, key, now_ns);
       if (!status.ok()) return status;

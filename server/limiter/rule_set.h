@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "server/base/keyed_hash.h"
+#include "server/limiter/descriptor_index.h"
 #include "server/limiter/match_index.h"
 #include "server/limiter/name_table.h"
 #include "server/limiter/registry.h"
@@ -30,7 +32,9 @@ struct BoundRule {
   // Derived from the domain, the name and the algorithm: buckets of different
   // rules never meet, and a rule that keeps all three keeps its buckets.
   HashKey hash_key;
-  // The rule's limits for each of its tiers; one set where it has no tier.
+  // The rule's limits for each of its tiers; one set where it has no tier. In a
+  // rule with a node, one for each of the node's, number 0 where nothing is
+  // charged.
   std::vector<std::vector<BoundLimit>> tiers;
   BoundLimit penalty;  // where it has one
   // Numbers of entry keys in the domain's index, where the rule has them.
@@ -48,6 +52,10 @@ struct DomainRules {
   std::vector<BoundRule> rules;
   MatchIndex index;          // over `rules`, by position
   bool has_tickets = false;  // some rule takes by ticket
+  // If the rules have nodes, the way to them, in place of `index`.
+  std::optional<DescriptorIndex> tree;
+  // Where limits that requests bring along are charged.
+  BoundRule overrides;
 };
 
 // All rules in force at one moment. Immutable once bound.
@@ -55,8 +63,9 @@ class RuleSet {
  public:
   // INVALID_ARGUMENT for the first rule that ValidateRule refuses
   // (`rules[3].name: ...`), a name used twice in a domain, a name in `skips`
-  // that no rule of the domain has, or more than 100,000 rules. Rules in mode
-  // off are left out.
+  // that no rule of the domain has, two nodes with one path, a domain that has
+  // rules with nodes and others, or more than 100,000 rules. Rules in mode off
+  // are left out.
   static absl::StatusOr<RuleSet> Create(std::vector<Rule> rules);
 
   // No rules: everything is allowed.

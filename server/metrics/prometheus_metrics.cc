@@ -164,6 +164,13 @@ void PrometheusMetrics::OnRules(const RuleSet& rules) {
       next->rules.push_back({rule.id->index, domain->name, rule.id->name});
       rules_.Grow(rule.id->index + size_t{1});
     }
+    // A domain may have a rule of that name: a series must not occur twice.
+    const RuleId* const overrides = domain->overrides.id;
+    if (std::none_of(domain->rules.begin(), domain->rules.end(),
+                     [&](const BoundRule& r) { return r.id == overrides; })) {
+      next->rules.push_back({overrides->index, domain->name, overrides->name});
+      rules_.Grow(overrides->index + size_t{1});
+    }
   }
   const auto by_row = [](const auto& a, const auto& b) {
     return a.row < b.row;
@@ -188,18 +195,27 @@ RuleColumn WorstOf(const RuleStatus* i, const RuleStatus* end) {
 }
 
 void PrometheusMetrics::OnDecision(const Decision& decision) {
-  if (decision.peek || decision.outcome == Outcome::kExpired) return;
+  if (decision.peek || decision.outcome == Outcome::kExpired ||
+      decision.outcome == Outcome::kOverridden) {
+    return;
+  }
   if (decision.bad_addresses > 0) {
     totals_.Add(0, kUnparsableAddresses, decision.bad_addresses);
   }
   const RuleStatus* const end =
       decision.statuses.data() + decision.statuses.size();
   for (const RuleStatus* i = decision.statuses.data(); i != end;) {
-    // A rule's buckets follow each other, since rules come in their order.
-    const RuleStatus* const next = std::find_if(
-        i, end, [i](const RuleStatus& s) { return s.rule != i->rule; });
+    // A rule's buckets follow each other, since rules come in their order, or
+    // descriptors in theirs.
+    const RuleStatus* const next =
+        std::find_if(i, end, [&](const RuleStatus& s) {
+          return s.rule != i->rule ||
+                 (decision.by_descriptor && s.descriptor != i->descriptor);
+        });
     const RuleColumn column = WorstOf(i, next);
-    if (column != kRuleAllowed || decision.allowed()) {
+    // What is only looked at or given back takes no tokens.
+    if (column != kRuleAllowed ||
+        (decision.allowed() && i->action == BucketAction::kTake)) {
       rules_.Add(i->rule->index, column);
     }
     i = next;

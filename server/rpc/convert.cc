@@ -23,6 +23,7 @@ v1::Outcome OutcomeToProto(Outcome outcome) {
     case Outcome::kImpossible:
       return v1::IMPOSSIBLE;
     case Outcome::kExpired:
+    case Outcome::kOverridden:
       break;
   }
   return v1::OUTCOME_UNSPECIFIED;
@@ -82,7 +83,12 @@ void ToProto(const RuleStatus& status, v1::RuleStatus& out) {
     out.set_unlimited(true);
     return;
   }
+  if (status.action == BucketAction::kNone) return;  // not asked
   ToProto(status.limit, *out.mutable_limit());
+  if (status.refuses_all) {
+    out.mutable_limit()->set_tokens(0);
+    out.mutable_limit()->set_burst(0);
+  }
   out.set_remaining(status.remaining);
   SetDuration(status.reset_after_ns, *out.mutable_reset_after());
   SetDuration(status.retry_after_ns, *out.mutable_retry_after());
