@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -27,8 +28,11 @@ struct BucketState {
   }
   template <typename T>
   void Set(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 24);
-    std::memcpy(bytes.data(), &value, sizeof(T));
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 24 &&
+                  alignof(T) <= alignof(BucketState));
+    // Field by field: a copy of all bytes at once would stall on the stores
+    // that have just made `value`.
+    ::new (static_cast<void*>(bytes.data())) T(value);
   }
 };
 

@@ -26,6 +26,13 @@ void BucketLock::LockEnqueued() {
 // but for what a bucket's own lock guards.
 class alignas(64) BucketTable::Stripe {
  public:
+  // The mutex and the index lie in the first cache line, the first buckets'
+  // address in the second.
+  void Prefetch() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    __builtin_prefetch(this);
+    __builtin_prefetch(&buckets_);
+  }
+
   struct Acquired {
     Bucket* bucket = nullptr;
     bool locked = false;  // otherwise enqueued, since somebody holds the lock
@@ -86,7 +93,10 @@ class alignas(64) BucketTable::Stripe {
   struct FingerprintOf {
     const BucketChunks& buckets;
     const Fingerprint& operator()(uint32_t slot) const {
-      return buckets[slot].fingerprint;
+      const Bucket& bucket = buckets[slot];
+      // May lie in another cache line, and most probably comes next.
+      __builtin_prefetch(&bucket.lock);
+      return bucket.fingerprint;
     }
   };
 
@@ -139,6 +149,10 @@ BucketTable::~BucketTable() = default;
 BucketTable::Stripe& BucketTable::StripeOf(
     const Fingerprint& fingerprint) const {
   return stripes_[fingerprint.hi & mask_];
+}
+
+void BucketTable::Prefetch(const Fingerprint& fingerprint) const {
+  StripeOf(fingerprint).Prefetch();
 }
 
 LockedBucket BucketTable::FindOrCreate(const Fingerprint& fingerprint)

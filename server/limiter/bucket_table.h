@@ -57,6 +57,8 @@ class BucketTable {
   BucketTable(const BucketTable&) = delete;
   BucketTable& operator=(const BucketTable&) = delete;
 
+  // Begins to fetch what a look-up of that fingerprint will touch first.
+  void Prefetch(const Fingerprint& fingerprint) const;
   // The bucket of that fingerprint, made if there is none.
   LockedBucket FindOrCreate(const Fingerprint& fingerprint);
   // The same, or nothing if there is none.

@@ -23,7 +23,9 @@ Verdict Buckets::Take(const Charge& charge, const Algorithm& algorithm) {
   const Limit& limit = charge.limit->limit;
   const uint32_t wanted = charge.limit->id;
   if (bucket.limit_id() == 0) bucket.limit_id() = wanted;
-  CarryOver(registry_, wanted, bucket.state(), bucket.limit_id());
+  if (bucket.limit_id() != wanted) {
+    CarryOver(registry_, wanted, bucket.state(), bucket.limit_id());
+  }
   if (bucket.limit_id() == wanted) {
     return algorithm.Take(bucket.state(), limit, charge.ask, now_ns);
   }

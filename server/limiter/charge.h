@@ -13,6 +13,10 @@ namespace tollgate {
 // One bucket that a request selects, and what it wants of it. A plain value;
 // valid while the rule set is.
 struct Charge {
+  // Not left to the compiler, which would clear all of it first: on the path of
+  // every decision.
+  Charge() {}  // NOLINT(modernize-use-equals-default): see above
+
   const BoundRule* rule = nullptr;
   const BoundLimit* limit = nullptr;
   uint32_t position = 0;    // of the rule in its domain

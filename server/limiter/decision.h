@@ -39,6 +39,10 @@ enum class BucketAction {
 // A refusal of such a rule with `quota` set refuses the request only if all
 // descriptors with such rules were refused (Decision::outcome says so).
 struct RuleStatus {
+  // Not left to the compiler, which would clear all of it first: on the path of
+  // every decision.
+  RuleStatus() {}  // NOLINT(modernize-use-equals-default): see above
+
   const RuleId* rule = nullptr;  // lives as long as the limiter
   Limit limit;
   Outcome outcome = Outcome::kAllowed;  // what this rule alone would answer

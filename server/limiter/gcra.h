@@ -65,12 +65,11 @@ inline absl::uint128 Scaled(const Limit& limit, ExactDuration missing) {
 // missing * tokens / period, rounded up.
 inline uint64_t Remaining(const Limit& limit, ExactDuration missing) {
   const absl::uint128 scaled = Scaled(limit, missing);
-  const auto period = static_cast<uint64_t>(limit.period_ns());
-  const uint64_t low = absl::Uint128Low64(scaled);
   uint64_t spent = 0;
   if (absl::Uint128High64(scaled) == 0) {
-    spent = low / period + (low % period != 0 ? 1 : 0);
+    spent = limit.PeriodsIn(absl::Uint128Low64(scaled));
   } else {
+    const auto period = static_cast<uint64_t>(limit.period_ns());
     spent = absl::Uint128Low64((scaled + (period - 1)) / period);
   }
   return spent >= limit.burst() ? 0 : limit.burst() - spent;

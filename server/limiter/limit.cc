@@ -52,6 +52,7 @@ absl::StatusOr<Limit> Limit::Create(uint64_t tokens, absl::Duration period,
   limit.period_ns_ = period_ns;
   limit.token_time_ = RefillTime(1, period_ns, tokens);
   limit.fill_time_ = RefillTime(burst, period_ns, tokens);
+  limit.reciprocal_ = Reciprocal(period_ns);
   return limit;
 }
 

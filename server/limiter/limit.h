@@ -2,8 +2,10 @@
 #define TOLLGATE_SERVER_LIMITER_LIMIT_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
@@ -53,6 +55,20 @@ class Limit {
   // The time in which an empty bucket fills: burst * period / tokens.
   [[nodiscard]] ExactDuration fill_time() const { return fill_time_; }
 
+  // amount / period in nanoseconds, rounded up. Without dividing: a
+  // multiplication by the period's reciprocal, which is too low by one at most
+  // (Granlund and Montgomery, PLDI 1994), and a correction.
+  [[nodiscard]] uint64_t PeriodsIn(uint64_t amount) const {
+    const auto period = static_cast<uint64_t>(period_ns_);
+    uint64_t periods = absl::Uint128High64(absl::uint128(amount) * reciprocal_);
+    uint64_t rest = amount - periods * period;
+    if (rest >= period) {
+      ++periods;
+      rest -= period;
+    }
+    return periods + (rest != 0 ? 1 : 0);
+  }
+
   // Such as "10/1s burst 20".
   [[nodiscard]] std::string ToString() const;
 
@@ -62,6 +78,12 @@ class Limit {
   }
 
  private:
+  // floor((2^64 - 1) / period_ns)
+  static constexpr uint64_t Reciprocal(int64_t period_ns) {
+    return std::numeric_limits<uint64_t>::max() /
+           static_cast<uint64_t>(period_ns);
+  }
+
   uint32_t tokens_ = 1;
   uint32_t burst_ = 1;
   int64_t period_ns_ = 1'000'000'000;
@@ -69,6 +91,7 @@ class Limit {
   // Derived once, so that a decision need not divide.
   ExactDuration token_time_{1'000'000'000, 0};
   ExactDuration fill_time_{1'000'000'000, 0};
+  uint64_t reciprocal_ = Reciprocal(1'000'000'000);
 };
 
 }  // namespace tollgate

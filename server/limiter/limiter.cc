@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "server/limiter/buckets.h"
 #include "server/limiter/charge.h"
 #include "server/limiter/charge_status.h"
@@ -18,31 +19,34 @@ namespace {
 // Settles the charges of one request: takes, gives back, looks on.
 class Settlement {
  public:
-  Settlement(Buckets& buckets, Selection& selection, Decision& decision)
+  // The statuses of `decision` become one for each charge.
+  Settlement(Buckets& buckets, const DomainRules& domain, Selection& selection,
+             Decision& decision)
       : buckets_(buckets),
-        charges_(selection.charges),
+        charges_(absl::MakeSpan(selection.charges)),
         decision_(decision),
-        taking_(!decision.peek && std::none_of(charges_.begin(), charges_.end(),
-                                               [](const Charge& charge) {
-                                                 return charge.impossible &&
-                                                        !charge.shadow;
-                                               })) {}
+        taking_(!decision.peek),
+        has_tickets_(domain.has_tickets) {
+    decision.statuses.resize(charges_.size());
+    statuses_ = absl::MakeSpan(decision.statuses);
+    for (const Charge& charge : charges_) {
+      if (charge.impossible && !charge.shadow) taking_ = false;
+      has_penalty_ |= charge.rule->rule.penalty.has_value();
+    }
+  }
 
   void Run() {
-    for (Charge& charge : charges_) {
-      const Verdict verdict = Ask(charge);
-      RuleStatus& status = decision_.statuses.emplace_back();
-      FillStatus(charge, verdict, status);
-      Count(status, decision_);
+    for (size_t i = 0; i < charges_.size(); ++i) {
+      const Verdict verdict = Ask(charges_[i]);
+      FillStatus(charges_[i], verdict, statuses_[i]);
+      Count(statuses_[i], decision_);
       if (taking_ && !decision_.allowed()) {
         taking_ = false;
-        GiveBack();
+        GiveBack(i);
       }
     }
-    if (decision_.allowed()) {
-      Conclude();
-    }
-    if (!decision_.peek) Punish();
+    if (decision_.allowed()) Conclude();
+    if (has_penalty_ && !decision_.peek) Punish();
   }
 
  private:
@@ -61,25 +65,27 @@ class Settlement {
     return verdict;
   }
 
-  void GiveBack() {
-    for (size_t i = decision_.statuses.size(); i-- > 0;) {
+  // What the charges before `refused`, and itself, have taken.
+  void GiveBack(size_t refused) {
+    for (size_t i = refused + 1; i-- > 0;) {
       Charge& charge = charges_[i];
       if (!charge.taken) continue;
       buckets_.Refund(charge, charge.taken_at_ns);
       charge.taken = false;
       FillStatus(charge, buckets_.Peek(charge, charge.algorithm()),
-                 decision_.statuses[i]);
-      Count(decision_.statuses[i], decision_);
+                 statuses_[i]);
+      Count(statuses_[i], decision_);
     }
   }
 
   void Conclude() {
-    for (size_t i = 0; i < charges_.size(); ++i) {
-      const Charge& charge = charges_[i];
-      if (!charge.shadow) {
-        decision_.delay_ns =
-            std::max(decision_.delay_ns, decision_.statuses[i].delay_ns);
+    for (const RuleStatus& status : statuses_) {
+      if (status.delay_ns > decision_.delay_ns && !status.shadow) {
+        decision_.delay_ns = status.delay_ns;
       }
+    }
+    if (!has_tickets_) return;
+    for (const Charge& charge : charges_) {
       if (charge.taken && charge.algorithm().TakesByTicket()) {
         decision_.slots.push_back({charge.fingerprint, charge.ask.ticket});
       }
@@ -90,7 +96,7 @@ class Settlement {
   void Punish() {
     for (size_t i = 0; i < charges_.size(); ++i) {
       const Charge& charge = charges_[i];
-      RuleStatus& status = decision_.statuses[i];
+      RuleStatus& status = statuses_[i];
       if (!charge.rule->rule.penalty.has_value() || charge.blocked ||
           status.outcome != Outcome::kRefused) {
         continue;
@@ -98,7 +104,7 @@ class Settlement {
       const bool counted =
           i > 0 && charges_[i - 1].rule == charge.rule &&
           charges_[i - 1].fingerprint.hi == charge.fingerprint.hi &&
-          decision_.statuses[i - 1].outcome == Outcome::kRefused;
+          statuses_[i - 1].outcome == Outcome::kRefused;
       const Charge penalty = PenaltyCharge(charge);
       const Verdict verdict = counted ? buckets_.Peek(penalty, Penalty())
                                       : buckets_.Take(penalty, Penalty());
@@ -110,9 +116,12 @@ class Settlement {
   }
 
   Buckets& buckets_;
-  absl::InlinedVector<Charge, 4>& charges_;
+  const absl::Span<Charge> charges_;
+  absl::Span<RuleStatus> statuses_;
   Decision& decision_;
   bool taking_;
+  const bool has_tickets_;
+  bool has_penalty_ = false;
 };
 
 void AddUnlimited(const Selection& selection, Decision& decision) {
@@ -164,45 +173,66 @@ absl::Status Limiter::SetRules(RuleSet rules) {
 
 Decision Limiter::Decide(const Request& request) {
   const RuleSet& rules = rules_.Get();
-  const int64_t now_ns = clock_.NowNs();
   Decision decision;
   decision.peek = request.cost == 0;
-  decision.decided_at_ns = now_ns;
   const DomainRules* domain = rules.FindDomain(request.domain);
-  if (domain != nullptr) decision.domain = domain->id;
-  if (now_ns > request.deadline_ns) {
-    decision.outcome = Outcome::kExpired;
-  } else if (domain != nullptr) {
+  if (domain == nullptr) {
+    ReadClock(request, decision);
+  } else {
+    decision.domain = domain->id;
     const uint64_t ticket =
         domain->has_tickets
             ? next_ticket_.fetch_add(1, std::memory_order_relaxed)
             : 0;
-    Buckets buckets(table_, registry_, now_ns);
     if (IsByDescriptor(request, *domain)) {
-      DecideByDescriptor(request, *domain, ticket, buckets, decision);
+      DecideByDescriptor(request, *domain, ticket, decision);
     } else {
-      Selection selection = Select(request, *domain, ticket);
-      decision.bad_addresses = selection.bad_addresses;
-      Settlement(buckets, selection, decision).Run();
-      AddUnlimited(selection, decision);
+      DecideByRule(request, *domain, ticket, decision);
     }
   }
   if (options_.observer != nullptr) options_.observer->OnDecision(decision);
   return decision;
 }
 
+bool Limiter::ReadClock(const Request& request, Decision& decision) {
+  decision.decided_at_ns = clock_.NowNs();
+  if (decision.decided_at_ns <= request.deadline_ns) return true;
+  decision.outcome = Outcome::kExpired;
+  return false;
+}
+
+void Limiter::DecideByRule(const Request& request, const DomainRules& domain,
+                           uint64_t ticket, Decision& decision) {
+  Selection selection = Select(request, domain, ticket);
+  decision.bad_addresses = selection.bad_addresses;
+  // Reading the clock takes about as long as fetching what the look-up will
+  // touch first, so that is under way meanwhile.
+  for (const Charge& charge : selection.charges) {
+    table_.Prefetch(charge.fingerprint);
+  }
+  if (!ReadClock(request, decision)) return;
+  Buckets buckets(table_, registry_, decision.decided_at_ns);
+  Settlement(buckets, domain, selection, decision).Run();
+  AddUnlimited(selection, decision);
+}
+
 void Limiter::DecideByDescriptor(const Request& request,
                                  const DomainRules& domain, uint64_t ticket,
-                                 Buckets& buckets, Decision& decision) {
+                                 Decision& decision) {
   DescriptorSelection selection =
       SelectByDescriptor(request, domain, overrides_, ticket);
   decision.by_descriptor = domain.tree.has_value();
   decision.bad_addresses = selection.bad_addresses;
+  for (const DescriptorCharge& charge : selection.charges) {
+    if (charge.asks_bucket()) table_.Prefetch(charge.charge.fingerprint);
+  }
+  if (!ReadClock(request, decision)) return;
   if (selection.too_many_overrides) {
     decision.outcome = Outcome::kOverridden;
-  } else {
-    Settle(buckets, selection, decision);
+    return;
   }
+  Buckets buckets(table_, registry_, decision.decided_at_ns);
+  Settle(buckets, selection, decision);
 }
 
 Selection Limiter::SelectBuckets(const Request& request,

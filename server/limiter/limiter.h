@@ -20,7 +20,6 @@
 
 namespace tollgate {
 
-class Buckets;
 struct Selection;
 
 struct LimiterOptions {
@@ -87,9 +86,12 @@ class Limiter {
   [[nodiscard]] const Registry& registry() const { return registry_; }
 
  private:
+  void DecideByRule(const Request& request, const DomainRules& domain,
+                    uint64_t ticket, Decision& decision);
   void DecideByDescriptor(const Request& request, const DomainRules& domain,
-                          uint64_t ticket, Buckets& buckets,
-                          Decision& decision);
+                          uint64_t ticket, Decision& decision);
+  // Says when the decision is made. False if nobody waits for it by then.
+  bool ReadClock(const Request& request, Decision& decision);
   // Every bucket that the request asks.
   Selection SelectBuckets(const Request& request, const DomainRules& domain);
 

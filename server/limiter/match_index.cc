@@ -116,6 +116,10 @@ void MatchIndex::ChoosePivots() {
           return shapes_with[a] < shapes_with[b];
         });
     shapes_by_pivot_[pivot].push_back(i);
+    // Who comes by way of the pivot knows that it is there.
+    std::vector<uint32_t>& others = shapes_[i].key.other_keys;
+    others.erase(std::remove(others.begin(), others.end(), pivot),
+                 others.end());
   }
 }
 

@@ -1,5 +1,7 @@
 #include "server/limiter/limit.h"
 
+#include <limits>
+
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -117,6 +119,26 @@ TEST(Limit, SaysItselfInShort) {
   EXPECT_EQ(Limit::Create(10, absl::Seconds(1), 20)->ToString(),
             "10/1s burst 20");
   EXPECT_EQ(Limit::Create(1, absl::Milliseconds(600))->ToString(), "1/600ms");
+}
+
+// Against a division, where a reciprocal could be off by one.
+TEST(Limit, CountsPeriodsAsADivisionRoundedUpDoes) {
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  for (const int64_t period :
+       {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{999'999'937},
+        int64_t{1'000'000'000}, int64_t{86'400'000'000'000},
+        int64_t{3650} * 86'400'000'000'000}) {
+    const Limit limit = *Limit::Create(1, absl::Nanoseconds(period));
+    const auto p = static_cast<uint64_t>(period);
+    for (const uint64_t n :
+         {uint64_t{0}, uint64_t{1}, uint64_t{12345}, kMost / p}) {
+      for (const uint64_t amount : {n * p, n * p + 1, n * p - 1, kMost - n}) {
+        EXPECT_EQ(limit.PeriodsIn(amount),
+                  amount / p + (amount % p != 0 ? 1 : 0))
+            << amount << " / " << p;
+      }
+    }
+  }
 }
 
 }  // namespace
