@@ -32,6 +32,7 @@ class CallMetrics final : public RpcObserver {
   void OnExpired() override { metrics_.CountExpired(); }
   void OnOverload() override { metrics_.CountOverload(); }
   void OnInvalid() override { metrics_.CountInvalid(); }
+  void OnWatchers(int change) override { metrics_.CountWatchers(change); }
 
  private:
   Metrics& metrics_;

@@ -50,6 +50,8 @@ class Metrics : public DecisionObserver {
   virtual void CountOverload() = 0;
   // A request was outside the bounds of the proto.
   virtual void CountInvalid() = 0;
+  // A client began (+1) or ceased (-1) to watch the policy.
+  virtual void CountWatchers(int change) = 0;
   // Rules were loaded again, or could not be.
   virtual void CountReloadSuccess() = 0;
   virtual void CountReloadFailure() = 0;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -118,6 +119,7 @@ class PrometheusMetrics final : public Metrics {
   void CountExpired() override { totals_.Add(0, kExpired); }
   void CountOverload() override { totals_.Add(0, kOverload); }
   void CountInvalid() override { totals_.Add(0, kInvalid); }
+  void CountWatchers(int change) override { watchers_.fetch_add(change); }
   void CountReloadSuccess() override { totals_.Add(0, kReloadSuccess); }
   void CountReloadFailure() override { totals_.Add(0, kReloadFailure); }
   void SetLastReload(ReloadResult result, int64_t at_ns) override {
@@ -149,6 +151,7 @@ class PrometheusMetrics final : public Metrics {
   ShardedCounters rules_{kRuleColumns, 1024};
   ShardedCounters domains_{kDomainColumns, 64};
   ShardedCounters totals_{kTotalColumns, 1};
+  std::atomic<int64_t> watchers_{0};  // changes seldom
   mutable Mutex mutex_;
   std::shared_ptr<const InForce> in_force_ ABSL_GUARDED_BY(mutex_);
   std::string rules_hash_ ABSL_GUARDED_BY(mutex_);
@@ -323,6 +326,11 @@ void PrometheusMetrics::AddService(Families& out) const {
                  "Calls being answered now.",
                  MetricType::Gauge,
                  {GaugeOf(ToDouble(arrived - finished))}});
+  out.push_back({"tollgate_policy_watchers",
+                 "Clients that watch the outage policy, which share each limit "
+                 "in an outage.",
+                 MetricType::Gauge,
+                 {GaugeOf(static_cast<double>(watchers_.load()))}});
   out.push_back({"tollgate_request_duration_seconds",
                  "From the arrival of a call to the end of its answer.",
                  MetricType::Histogram,

@@ -15,25 +15,33 @@
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/resource_quota.h"
+#include "server/base/mutex.h"
+#include "server/base/periodic_thread.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
 #include "server/rpc/handlers.h"
 #include "server/rpc/health.h"
 #include "server/rpc/library_logs.h"
 #include "server/rpc/methods.h"
+#include "server/rpc/policy_calls.h"
+#include "server/rpc/policy_feed.h"
 
 namespace tollgate {
 namespace {
+
+// Each so many looks for news of the policy is a heartbeat.
+constexpr uint64_t kHeartbeat = 10;
 
 // One completion queue and its thread, which alone touches the queue's calls.
 class Worker {
  public:
   Worker(Services& services, std::unique_ptr<grpc::ServerCompletionQueue> queue,
-         Admission& admission, Handlers handlers)
+         Admission& admission, Handlers handlers, PolicyFeed& feed)
       : queue_(std::move(queue)),
         handlers_(std::move(handlers)),
         pools_(CallContext{services, *queue_, admission, handlers_}),
         health_(services.health_calls, *queue_, services.health),
+        policies_(services.rate_limiter, *queue_, services.health, feed),
         announce_(*this),
         quit_(*this) {}
 
@@ -41,8 +49,11 @@ class Worker {
     thread_ = std::thread([this] { Run(); });
   }
 
-  // Once, before Stop: tells those who watch that the health has changed.
-  void AnnounceHealth() {
+  // Before Stop, from any thread: tells those who watch that the health has
+  // changed or that there is news of the policy.
+  void Announce() {
+    MutexLock lock(announce_mutex_);
+    if (std::exchange(announcing_, true)) return;
     announce_now_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC),
                       &announce_);
   }
@@ -56,10 +67,17 @@ class Worker {
   }
 
  private:
-  class Announce final : public Event {
+  class Announcement final : public Event {
    public:
-    explicit Announce(Worker& worker) : worker_(worker) {}
-    void On(bool) override { worker_.health_.Announce(); }
+    explicit Announcement(Worker& worker) : worker_(worker) {}
+    void On(bool) override {
+      {
+        MutexLock lock(worker_.announce_mutex_);
+        worker_.announcing_ = false;  // before looking at what is announced
+      }
+      worker_.health_.Announce();
+      worker_.policies_.Announce();
+    }
 
    private:
     Worker& worker_;
@@ -70,6 +88,7 @@ class Worker {
     explicit Quit(Worker& worker) : worker_(worker) {}
     void On(bool) override {
       worker_.health_.Stop();
+      worker_.policies_.Stop();
       worker_.pools_.Stop();
       worker_.queue_->Shutdown();
     }
@@ -81,6 +100,7 @@ class Worker {
   void Run() {
     pools_.PostAll();
     health_.Post();
+    policies_.Post();
     void* tag = nullptr;
     bool ok = false;
     while (queue_->Next(&tag, &ok)) static_cast<Event*>(tag)->On(ok);
@@ -90,8 +110,11 @@ class Worker {
   Handlers handlers_;
   AllCallPools pools_;
   HealthCalls health_;
-  Announce announce_;
-  grpc::Alarm announce_now_;
+  PolicyCalls policies_;
+  Announcement announce_;
+  Mutex announce_mutex_;
+  bool announcing_ ABSL_GUARDED_BY(announce_mutex_) = false;
+  grpc::Alarm announce_now_;  // set while `announcing_`
   Quit quit_;
   std::thread thread_;
 };
@@ -141,7 +164,8 @@ class AsyncRpcServer final : public RpcServer {
       : options_(std::move(options)),
         make_handlers_(std::move(make_handlers)),
         admission_(options_.max_in_flight, limiter_clock, steady_clock,
-                   observer) {}
+                   observer),
+        feed_(options_.rules_in_force, options_.max_watchers, observer) {}
   ~AsyncRpcServer() override { Drain(absl::ZeroDuration()); }
 
   absl::StatusOr<int> Start() override;
@@ -155,14 +179,27 @@ class AsyncRpcServer final : public RpcServer {
                              port);
   }
   void AddWorkers(grpc::ServerBuilder& builder);
+  void AnnounceToAll() {
+    for (const auto& worker : workers_) worker->Announce();
+  }
+  // A step of the thread that looks for news of the policy: the time until the
+  // next.
+  absl::Duration LookForNews() {
+    const bool heartbeat = ++looks_ % kHeartbeat == 0;
+    if (feed_.Refresh(heartbeat)) AnnounceToAll();
+    return options_.policy_interval;
+  }
 
   const RpcServerOptions options_;
   const HandlersFactory make_handlers_;
   Admission admission_;
   Services services_;
+  PolicyFeed feed_;
+  uint64_t looks_ = 0;  // of the news thread alone
   // The server goes first: it uses the workers' queues until it is gone.
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<PeriodicThread> news_;  // uses all of the above
 };
 
 void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
@@ -170,8 +207,9 @@ void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
   const int threads =
       options_.threads > 0 ? options_.threads : std::max(2, cores);
   for (int i = 0; i < threads; ++i) {
-    workers_.push_back(std::make_unique<Worker>(
-        services_, builder.AddCompletionQueue(), admission_, make_handlers_()));
+    workers_.push_back(
+        std::make_unique<Worker>(services_, builder.AddCompletionQueue(),
+                                 admission_, make_handlers_(), feed_));
   }
 }
 
@@ -185,6 +223,7 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
   builder.RegisterService(&services_.rate_limiter);
   builder.RegisterService(&services_.admin);
   builder.RegisterService(&services_.health_calls);
+  feed_.Refresh(/*heartbeat=*/false);
   int port = 0;
   AddListener(builder, &port);
   AddWorkers(builder);
@@ -195,18 +234,20 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
         "\", want a HOST:PORT of this machine that nobody listens on"));
   }
   for (const auto& worker : workers_) worker->Start();
+  news_ = std::make_unique<PeriodicThread>([this] { return LookForNews(); });
   return port;
 }
 
 void AsyncRpcServer::AnnounceShutdown() {
   if (server_ == nullptr || !services_.health.serving()) return;
   services_.health.StopServing();
-  for (const auto& worker : workers_) worker->AnnounceHealth();
+  AnnounceToAll();
 }
 
 void AsyncRpcServer::Drain(absl::Duration grace) {
   if (server_ == nullptr) return;
   AnnounceShutdown();
+  news_.reset();
   server_->Shutdown(gpr_time_from_nanos(
       absl::ToInt64Nanoseconds(std::max(grace, absl::ZeroDuration())),
       GPR_TIMESPAN));

@@ -11,6 +11,7 @@ namespace tollgate {
 
 // The server model of MakeRpcServer with other handlers: what tests/bench
 // compares a decision with is the same server whose handler answers nothing.
+// `options.rules_in_force` must not be null.
 [[nodiscard]] std::unique_ptr<RpcServer> MakeAsyncRpcServer(
     RpcServerOptions options, HandlersFactory make_handlers,
     const Clock& limiter_clock, const Clock& steady_clock,

@@ -16,14 +16,13 @@
 #include "server/rpc/event.h"
 #include "server/rpc/handlers.h"
 #include "server/rpc/health.h"
-#include "tollgate/v1/admin.grpc.pb.h"
-#include "tollgate/v1/rate_limiter.grpc.pb.h"
+#include "server/rpc/services.h"
 
 namespace tollgate {
 
 // What is served, by all completion queues together.
 struct Services {
-  v1::RateLimiter::AsyncService rate_limiter;
+  RateLimiterService rate_limiter;
   v1::Admin::AsyncService admin;
   HealthCalls::Service health_calls;
   Health health;

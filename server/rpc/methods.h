@@ -69,7 +69,6 @@ class AllCallPools {
   }
 
  private:
-  using RateLimiterService = v1::RateLimiter::AsyncService;
   using AdminService = v1::Admin::AsyncService;
   using Pools = std::tuple<
       CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllow,

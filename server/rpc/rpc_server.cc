@@ -14,10 +14,12 @@ std::unique_ptr<RpcServer> MakeRpcServer(RpcServerOptions options,
                                          const Clock& limiter_clock,
                                          const Clock& steady_clock,
                                          RpcObserver& observer) {
-  RulesInForceFn rules_in_force = options.rules_in_force;
-  if (rules_in_force == nullptr) {
-    rules_in_force = [&limiter] { return RulesInForce{"", limiter.rules()}; };
+  if (options.rules_in_force == nullptr) {
+    options.rules_in_force = [&limiter] {
+      return RulesInForce{"", limiter.rules()};
+    };
   }
+  const RulesInForceFn rules_in_force = options.rules_in_force;
   return MakeAsyncRpcServer(
       std::move(options),
       [&limiter, &limiter_clock, &observer, rules_in_force] {

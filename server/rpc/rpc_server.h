@@ -1,6 +1,7 @@
 #ifndef TOLLGATE_SERVER_RPC_RPC_SERVER_H_
 #define TOLLGATE_SERVER_RPC_RPC_SERVER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +38,12 @@ struct RpcServerOptions {
   // Called on the threads that answer, so it must be fast and thread-safe, and
   // live as long as the server. Null: the limiter's rules, without a hash.
   RulesInForceFn rules_in_force;
+  // Streams of WatchPolicy, which is how clients are counted; further ones fail
+  // with RESOURCE_EXHAUSTED. About 15 KiB each. 1 or more.
+  size_t max_watchers = 10'000;
+  // How often it looks for other rules or another number of clients to tell
+  // them of. 1 ms or more.
+  absl::Duration policy_interval = absl::Seconds(1);
 };
 
 // Told of every call. Called on the thread that answers, under no lock, so it
@@ -53,6 +60,8 @@ class RpcObserver {
   virtual void OnOverload() = 0;
   // A request was outside the bounds of the proto.
   virtual void OnInvalid() = 0;
+  // A client began (+1) or ceased (-1) to watch the policy.
+  virtual void OnWatchers(int change) = 0;
 };
 
 // Serves tollgate.v1.RateLimiter and Admin, grpc.health.v1.Health (for "" and

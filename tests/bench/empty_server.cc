@@ -45,6 +45,7 @@ class NobodyLooks final : public RpcObserver {
   void OnExpired() override {}
   void OnOverload() override {}
   void OnInvalid() override {}
+  void OnWatchers(int) override {}
 };
 
 // Serves until SIGTERM or SIGINT. Prints the port as tollgate-server writes it
@@ -61,16 +62,13 @@ int Serve() {
   const SteadyClock steady_clock;
   NobodyLooks observer;
   Limiter limiter(limiter_clock);  // without rules
+  options.rules_in_force = [&] { return RulesInForce{"", limiter.rules()}; };
   const std::unique_ptr<RpcServer> server = MakeAsyncRpcServer(
       options,
       [&] {
         return Handlers{std::make_unique<EmptyHandler>(),
                         std::make_unique<AdminHandler>(
-                            limiter,
-                            [&] {
-                              return RulesInForce{"", limiter.rules()};
-                            },
-                            observer)};
+                            limiter, options.rules_in_force, observer)};
       },
       limiter_clock, steady_clock, observer);
   const absl::StatusOr<int> port = server->Start();

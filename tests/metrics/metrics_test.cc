@@ -192,6 +192,15 @@ TEST(Metrics, ShowsCallsInFlight) {
   EXPECT_EQ(counted.Value("tollgate_in_flight_requests"), 1);
 }
 
+TEST(Metrics, ShowsTheClientsThatWatchThePolicy) {
+  Counted counted;
+  EXPECT_EQ(counted.Value("tollgate_policy_watchers"), 0);
+  counted.metrics->CountWatchers(+1);
+  counted.metrics->CountWatchers(+1);
+  counted.metrics->CountWatchers(-1);
+  EXPECT_EQ(counted.Value("tollgate_policy_watchers"), 1);
+}
+
 TEST(Metrics, CountsWhatTheServiceTurnsAway) {
   Counted counted;
   counted.metrics->CountExpired();

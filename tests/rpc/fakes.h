@@ -26,12 +26,14 @@ class CountingObserver final : public RpcObserver {
   void OnExpired() override { ++expired; }
   void OnOverload() override { ++overload; }
   void OnInvalid() override { ++invalid; }
+  void OnWatchers(int change) override { watchers += change; }
 
   std::atomic<int> arrivals{0};
   std::atomic<int> finishes{0};
   std::atomic<int> expired{0};
   std::atomic<int> overload{0};
   std::atomic<int> invalid{0};
+  std::atomic<int> watchers{0};
 };
 
 // Once armed, holds every thread that has decided until it is opened.
