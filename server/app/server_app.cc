@@ -44,7 +44,9 @@ class RunningServer final : public ServerApp {
       : options_(options),
         metrics_(MakeMetrics({.version = ServerVersion()})),
         call_metrics_(*metrics_),
-        limiter_(limiter_clock_, LimiterOptions{.observer = metrics_.get()}),
+        limiter_(limiter_clock_,
+                 LimiterOptions{.observer = metrics_.get(),
+                                .refused_keys = options.refused_keys}),
         rules_(limiter_, *metrics_, limiter_clock_),
         watcher_({.path = options.rules, .poll = options.rules_poll},
                  steady_clock_) {}

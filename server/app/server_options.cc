@@ -80,6 +80,31 @@ absl::Status SetLogFormat(const std::string& value, ServerOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status SetTopRefused(const std::string& value, ServerOptions& options) {
+  using Mode = RefusedKeysOptions::Mode;
+  Mode& mode = options.refused_keys.mode;
+  if (value == "on") {
+    mode = Mode::kOn;
+  } else if (value == "hashed") {
+    mode = Mode::kHashed;
+  } else if (value == "off") {
+    mode = Mode::kOff;
+  } else {
+    return Bad(value, "on, hashed or off");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetHalfLife(const std::string& value, ServerOptions& options) {
+  absl::Duration duration;
+  if (!absl::ParseDuration(value, &duration) || duration < absl::Seconds(10) ||
+      duration > absl::Hours(24)) {
+    return Bad(value, "a duration from 10s to 24h, such as 10m");
+  }
+  options.refused_keys.half_life = duration;
+  return absl::OkStatus();
+}
+
 struct Flag {
   const char* name;
   const char* type;
@@ -146,6 +171,21 @@ constexpr std::array kFlags = {
          [](const std::string& v, ServerOptions& o) {
            return SetDuration(v, o.drain_delay);
          }},
+    Flag{"--top-refused", "on|hashed|off",
+         "The keys that are refused most, for \"tollgate top\": kept as "
+         "requests have them, as hashes that only tell them apart, or not at "
+         "all [on]",
+         SetTopRefused},
+    Flag{"--top-refused-keys", "N",
+         "Keys kept for each rule, 1 to 1000, up to 400 bytes each; the more, "
+         "the more counts are exact [100]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetInt<size_t>(v, 1, 1000, o.refused_keys.keys_per_rule);
+         }},
+    Flag{"--top-half-life", "DURATION",
+         "How soon refusals lose half their weight, 10s to 24h: shorter shows "
+         "who is refused now, longer who was in the night [10m]",
+         SetHalfLife},
     Flag{"--log-level", "LEVEL", "debug, info, warning or error [info]",
          SetLogLevel},
     Flag{"--log-format", "FORMAT", "text, or json: one object a line [text]",

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/limiter/refused_keys.h"
 
 namespace tollgate {
 
@@ -26,6 +27,7 @@ struct ServerOptions {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
   std::string port_file;  // empty: none
+  RefusedKeysOptions refused_keys = {.mode = RefusedKeysOptions::Mode::kOn};
 };
 
 struct ParsedFlags {

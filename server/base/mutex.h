@@ -18,6 +18,11 @@ class ABSL_LOCKABLE Mutex {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
 
+  // Locks it if nobody has it; never waits.
+  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
+    return mutex_.try_lock();
+  }
+
   // For std::condition_variable_any alone.
   void lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }

@@ -6,18 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "server/base/address.h"
 #include "server/limiter/charge.h"
+#include "server/limiter/key_text.h"
 
 namespace tollgate {
 namespace {
-
-const absl::string_view* Find(Descriptor descriptor, absl::string_view key) {
-  for (const Entry& entry : descriptor) {
-    if (entry.key == key) return &entry.value;
-  }
-  return nullptr;
-}
 
 std::string Missing(absl::string_view key) {
   return absl::StrCat("entry \"", key, "\" is missing");
@@ -25,7 +18,7 @@ std::string Missing(absl::string_view key) {
 
 // What stands against `condition`, or nothing.
 std::string Against(const Condition& condition, Descriptor descriptor) {
-  const absl::string_view* value = Find(descriptor, condition.key);
+  const absl::string_view* value = FindEntry(descriptor, condition.key);
   if (value == nullptr) return Missing(condition.key);
   if (std::any_of(condition.any_of.begin(), condition.any_of.end(),
                   [&](const Pattern& p) { return p.Matches(*value); })) {
@@ -43,18 +36,14 @@ std::string Against(const Condition& condition, Descriptor descriptor) {
 // appended to `against`.
 std::string KeyText(const KeyPart& part, Descriptor descriptor,
                     std::string* against) {
+  std::string text = tollgate::KeyText(part, descriptor);
+  if (!text.empty()) return text;
   std::vector<std::string> problems;
   for (const KeySource& source : part.alternatives) {
-    const absl::string_view* value = Find(descriptor, source.entry);
+    const absl::string_view* value = FindEntry(descriptor, source.entry);
     if (value == nullptr) {
       problems.push_back(Missing(source.entry));
-    } else if (!source.prefix.has_value()) {
-      return absl::StrCat(source.entry, "=", *value);
     } else {
-      Network network;
-      if (ParseNetwork(*value, source.prefix->v4, source.prefix->v6, network)) {
-        return absl::StrCat(source.entry, "=", network.ToString());
-      }
       problems.push_back(absl::StrCat("entry \"", source.entry, "\" is \"",
                                       *value, "\", not an IP address"));
     }
@@ -67,7 +56,7 @@ std::string KeyText(const KeyPart& part, Descriptor descriptor,
 template <typename Named>
 std::string Chosen(Descriptor descriptor, const std::string& entry,
                    const Named& named, const std::string& fallback) {
-  const absl::string_view* value = Find(descriptor, entry);
+  const absl::string_view* value = FindEntry(descriptor, entry);
   for (const auto& [name, unused] : named) {
     if (value != nullptr && *value == name) return name;
   }

@@ -12,6 +12,7 @@
 #include "server/limiter/descriptor_charge.h"
 #include "server/limiter/descriptor_settlement.h"
 #include "server/limiter/penalty.h"
+#include "server/limiter/refusals.h"
 
 namespace tollgate {
 namespace {
@@ -39,6 +40,7 @@ class Settlement {
     for (size_t i = 0; i < charges_.size(); ++i) {
       const Verdict verdict = Ask(charges_[i]);
       FillStatus(charges_[i], verdict, statuses_[i]);
+      refused_ |= !verdict.allowed;
       Count(statuses_[i], decision_);
       if (taking_ && !decision_.allowed()) {
         taking_ = false;
@@ -48,6 +50,9 @@ class Settlement {
     if (decision_.allowed()) Conclude();
     if (has_penalty_ && !decision_.peek) Punish();
   }
+
+  // Whether some rule may have refused, enforced or not.
+  [[nodiscard]] bool refused() const { return refused_; }
 
  private:
   Verdict Ask(Charge& charge) {
@@ -122,6 +127,7 @@ class Settlement {
   bool taking_;
   const bool has_tickets_;
   bool has_penalty_ = false;
+  bool refused_ = false;
 };
 
 void AddUnlimited(const Selection& selection, Decision& decision) {
@@ -138,6 +144,12 @@ bool IsByDescriptor(const Request& request, const DomainRules& domain) {
   return domain.tree.has_value() || !request.terms.empty();
 }
 
+std::unique_ptr<RefusedKeys> MakeRefusedKeys(
+    const RefusedKeysOptions& options) {
+  if (options.mode == RefusedKeysOptions::Mode::kOff) return nullptr;
+  return std::make_unique<RefusedKeys>(options);
+}
+
 // Some unguessable start for names that must be unique.
 uint64_t RandomNumber() { return KeyedHash(RandomHashKey(), "ticket").lo; }
 
@@ -149,7 +161,8 @@ Limiter::Limiter(const Clock& clock, LimiterOptions options)
       table_(options.stripes),
       overrides_(registry_),
       rules_(std::make_shared<const RuleSet>()),
-      next_ticket_(RandomNumber()) {}
+      next_ticket_(RandomNumber()),
+      refused_keys_(MakeRefusedKeys(options.refused_keys)) {}
 
 Limiter::~Limiter() {
   // States that own memory give it back.
@@ -212,7 +225,11 @@ void Limiter::DecideByRule(const Request& request, const DomainRules& domain,
   }
   if (!ReadClock(request, decision)) return;
   Buckets buckets(table_, registry_, decision.decided_at_ns);
-  Settlement(buckets, domain, selection, decision).Run();
+  Settlement settlement(buckets, domain, selection, decision);
+  settlement.Run();
+  if (settlement.refused() && refused_keys_ != nullptr && !decision.peek) {
+    CountRefusals(request, selection.charges, decision, *refused_keys_);
+  }
   AddUnlimited(selection, decision);
 }
 
@@ -233,6 +250,9 @@ void Limiter::DecideByDescriptor(const Request& request,
   }
   Buckets buckets(table_, registry_, decision.decided_at_ns);
   Settle(buckets, selection, decision);
+  if (refused_keys_ != nullptr && !decision.peek) {
+    CountRefusals(request, selection.charges, decision, *refused_keys_);
+  }
 }
 
 Selection Limiter::SelectBuckets(const Request& request,
@@ -295,8 +315,15 @@ size_t Limiter::Reset(const Request& request, absl::string_view rule) {
   return count;
 }
 
+std::optional<RefusedKeysReport> Limiter::ReportRefusedKeys(
+    const RefusedKeysQuery& query) {
+  if (refused_keys_ == nullptr) return std::nullopt;
+  return refused_keys_->Report(query, clock_.NowNs());
+}
+
 size_t Limiter::Sweep(size_t max_buckets) {
   const int64_t now_ns = clock_.NowNs();
+  if (refused_keys_ != nullptr) refused_keys_->Forget(now_ns);
   return table_.Sweep(
       max_buckets, now_ns, [&](BucketState& state, uint32_t limit_id) {
         BucketState carried = state;

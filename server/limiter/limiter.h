@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "server/base/clock.h"
@@ -14,6 +15,7 @@
 #include "server/limiter/bucket_table.h"
 #include "server/limiter/decision.h"
 #include "server/limiter/override_limits.h"
+#include "server/limiter/refused_keys.h"
 #include "server/limiter/registry.h"
 #include "server/limiter/request.h"
 #include "server/limiter/rule_set.h"
@@ -31,6 +33,8 @@ struct LimiterOptions {
   HashKey hash_key = RandomHashKey();
   // Told of every rule set and decision; must outlive the limiter. May be null.
   DecisionObserver* observer = nullptr;
+  // Which keys are refused most; off unless told.
+  RefusedKeysOptions refused_keys;
 };
 
 // Decides requests against the rules in force. A request passes if every bucket
@@ -71,7 +75,12 @@ class Limiter {
   // `rule` is not empty. Returns how many there were.
   size_t Reset(const Request& request, absl::string_view rule);
 
-  // Forgets buckets that are full again, looking at about `max_buckets` of them
+  // Which keys the rules refuse most; nothing if the options have it off.
+  std::optional<RefusedKeysReport> ReportRefusedKeys(
+      const RefusedKeysQuery& query);
+
+  // Forgets buckets that are full again, and refused keys that have faded,
+  // looking at about `max_buckets` of them
   // and going on where the last call stopped. Returns how many it forgot.
   size_t Sweep(size_t max_buckets);
 
@@ -103,6 +112,7 @@ class Limiter {
   Mutex set_rules_mutex_;  // one SetRules at a time
   Snapshot<RuleSet> rules_;
   std::atomic<uint64_t> next_ticket_;  // unique names, in no order
+  const std::unique_ptr<RefusedKeys> refused_keys_;  // null if off
 };
 
 }  // namespace tollgate

@@ -27,6 +27,22 @@ absl::Status CheckChoice(const std::string& field, const std::string& text,
   return absl::InvalidArgumentError(absl::StrCat(field, ": not valid UTF-8"));
 }
 
+// 0 is the default.
+absl::Status CheckMax(const char* field, uint32_t got, uint32_t max) {
+  if (got <= max) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": got ", got, ", want 0 to ", max));
+}
+
+absl::Status CheckTopRefused(const v1::TopRefusedRequest& request) {
+  absl::Status status =
+      CheckChoice("domain", request.domain(), kMaxDomainBytes);
+  if (status.ok()) status = CheckChoice("rule", request.rule(), kMaxNameBytes);
+  if (status.ok()) status = CheckMax("max_keys", request.max_keys(), 1000);
+  if (status.ok()) status = CheckMax("max_rules", request.max_rules(), 100);
+  return status;
+}
+
 void ToProto(const RuleExplanation& from, v1::RuleExplanation& out) {
   out.set_rule(from.rule->name);
   out.set_applies(from.applies);
@@ -43,6 +59,39 @@ void ToProto(const RuleExplanation& from, v1::RuleExplanation& out) {
     most = std::max<uint64_t>(most, limit.burst());
   }
   out.set_reserved((most * from.reserved_percent + 99) / 100);
+}
+
+void SetInstant(int64_t ns, google::protobuf::Timestamp& out) {
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  out.set_seconds(ns / kSecondNs);
+  out.set_nanos(static_cast<int32_t>(ns % kSecondNs));
+}
+
+void ToProto(const HeavyKey& from, uint64_t total, v1::RefusedKey& out) {
+  out.set_key(from.text);
+  out.set_count(from.count);
+  out.set_error(from.error);
+  out.set_share(static_cast<double>(from.count) / static_cast<double>(total));
+  SetInstant(from.last_ns, *out.mutable_last_refused_at());
+  out.set_shadow(from.shadow);
+}
+
+void FillReport(const RefusedKeysReport& from, v1::TopRefusedResponse& out) {
+  for (const RefusedRule& rule : from.rules) {
+    v1::RefusedRule& shown = *out.add_rules();
+    shown.set_domain(rule.rule->domain->name);
+    shown.set_rule(rule.rule->name);
+    shown.set_total(rule.total);
+    SetInstant(rule.since_ns, *shown.mutable_since());
+    for (const HeavyKey& key : rule.keys) {
+      ToProto(key, rule.total, *shown.add_keys());
+    }
+  }
+  out.set_rules_left_out(static_cast<uint32_t>(from.rules_left_out));
+  out.mutable_half_life()->set_seconds(
+      absl::ToInt64Seconds(from.options.half_life));
+  out.set_hashed(from.options.mode == RefusedKeysOptions::Mode::kHashed);
+  out.set_missed(from.missed);
 }
 
 }  // namespace
@@ -119,6 +168,54 @@ absl::Status AdminHandler::ResetBucket(const v1::ResetBucketRequest& request,
   absl::Status status = Check(view, request.rule());
   if (!status.ok()) return status;
   response.set_count(limiter_.Reset(view, request.rule()));
+  return absl::OkStatus();
+}
+
+absl::Status AdminHandler::CheckInForce(const v1::TopRefusedRequest& request) {
+  bool has_domain = request.domain().empty();
+  bool has_rule = request.rule().empty();
+  const RulesInForce in_force = rules_in_force_();
+  for (const auto& domain : in_force.rules->domains()) {
+    if (!request.domain().empty() && domain->name != request.domain()) continue;
+    has_domain = true;
+    for (const BoundRule& bound : domain->rules) {
+      has_rule = has_rule || bound.rule.name == request.rule();
+    }
+  }
+  if (!has_domain) {
+    return absl::NotFoundError(
+        absl::StrCat("domain: got \"", request.domain(),
+                     "\", want one that a rule in force has"));
+  }
+  if (!has_rule) {
+    return absl::NotFoundError(absl::StrCat("rule: got \"", request.rule(),
+                                            "\", want one that is in force"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AdminHandler::TopRefused(const v1::TopRefusedRequest& request,
+                                      int64_t,
+                                      v1::TopRefusedResponse& response) {
+  constexpr uint32_t kDefault = 10;
+  absl::Status status = CheckTopRefused(request);
+  if (!status.ok()) return Invalid(std::move(status));
+  RefusedKeysQuery query;
+  query.domain = request.domain();
+  query.rule = request.rule();
+  query.max_keys = request.max_keys() == 0 ? kDefault : request.max_keys();
+  query.max_rules = request.max_rules() == 0 ? kDefault : request.max_rules();
+  const auto report = limiter_.ReportRefusedKeys(query);
+  if (!report.has_value()) {
+    return absl::FailedPreconditionError(
+        "the server keeps no refused keys: got --top-refused=off, want on or "
+        "hashed");
+  }
+  if (report->rules.empty()) {
+    status = CheckInForce(request);
+    if (!status.ok()) return status;
+  }
+  FillReport(*report, response);
   return absl::OkStatus();
 }
 

@@ -42,10 +42,18 @@ class AdminHandler {
                            int64_t deadline_ns,
                            v1::ResetBucketResponse& response);
 
+  // FAILED_PRECONDITION if the limiter keeps no refused keys, NOT_FOUND if
+  // neither a rule in force nor a refusal has the names that it asks for.
+  absl::Status TopRefused(const v1::TopRefusedRequest& request,
+                          int64_t deadline_ns,
+                          v1::TopRefusedResponse& response);
+
  private:
   absl::Status Invalid(absl::Status status);
   // OK, or what is bad of a request for the buckets of one rule.
   absl::Status Check(const Request& request, const std::string& rule);
+  // NOT_FOUND names the field that no rule in force has.
+  absl::Status CheckInForce(const v1::TopRefusedRequest& request);
 
   Limiter& limiter_;
   const RulesInForceFn rules_in_force_;

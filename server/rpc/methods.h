@@ -87,7 +87,9 @@ class AllCallPools {
       CallPool<AdminMethod<&AdminService::RequestPeekBucket,
                            &AdminHandler::PeekBucket>>,
       CallPool<AdminMethod<&AdminService::RequestResetBucket,
-                           &AdminHandler::ResetBucket>>>;
+                           &AdminHandler::ResetBucket>>,
+      CallPool<AdminMethod<&AdminService::RequestTopRefused,
+                           &AdminHandler::TopRefused>>>;
   static constexpr size_t kCount = std::tuple_size_v<Pools>;
 
   // A pool cannot be copied, so each is made in its place from the context.

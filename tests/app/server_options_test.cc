@@ -41,6 +41,9 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.log_level, LogLevel::kInfo);
   EXPECT_EQ(options.log_format, LogFormat::kText);
   EXPECT_EQ(options.port_file, "");
+  EXPECT_EQ(options.refused_keys.mode, RefusedKeysOptions::Mode::kOn);
+  EXPECT_EQ(options.refused_keys.keys_per_rule, 100u);
+  EXPECT_EQ(options.refused_keys.half_life, absl::Minutes(10));
 }
 
 TEST(ParseServerFlags, ReadsEveryFlag) {
@@ -49,7 +52,8 @@ TEST(ParseServerFlags, ReadsEveryFlag) {
              "--http-listen=0.0.0.0:65535", "--max-in-flight=1",
              "--max-message-bytes=1024", "--threads=1024", "--drain-grace=1h",
              "--drain-delay=500ms", "--log-level=error", "--log-format=json",
-             "--port-file=/tmp/p"});
+             "--port-file=/tmp/p", "--top-refused=off",
+             "--top-refused-keys=1000", "--top-half-life=24h"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const ServerOptions& options = parsed->options;
   EXPECT_EQ(options.rules, "rules.d");
@@ -64,6 +68,9 @@ TEST(ParseServerFlags, ReadsEveryFlag) {
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
   EXPECT_EQ(options.port_file, "/tmp/p");
+  EXPECT_EQ(options.refused_keys.mode, RefusedKeysOptions::Mode::kOff);
+  EXPECT_EQ(options.refused_keys.keys_per_rule, 1000u);
+  EXPECT_EQ(options.refused_keys.half_life, absl::Hours(24));
 }
 
 TEST(ParseServerFlags, TurnsHttpOff) {
@@ -101,6 +108,11 @@ TEST(ParseServerFlags, NamesTheFlagWhatItGotAndWhatItWants) {
       {"--drain-delay=61m", "--drain-delay: got \"61m\", want a duration"},
       {"--log-level=loud", "--log-level: got \"loud\", want debug, info"},
       {"--log-format=xml", "--log-format: got \"xml\", want text or json"},
+      {"--top-refused=yes", "--top-refused: got \"yes\", want on, hashed"},
+      {"--top-refused-keys=0", "--top-refused-keys: got \"0\", want"},
+      {"--top-refused-keys=1001", "--top-refused-keys: got \"1001\", want"},
+      {"--top-half-life=9s", "--top-half-life: got \"9s\", want a duration"},
+      {"--top-half-life=25h", "--top-half-life: got \"25h\", want"},
       {"--nope=1", "got \"--nope=1\", want only the flags"},
       {"stray", "got \"stray\", want only the flags"},
       {"--threads", "--threads"},

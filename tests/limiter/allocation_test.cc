@@ -57,5 +57,22 @@ TEST(Limiter, AllocatesNothingForAnExistingKey) {
   EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u) << "expired";
 }
 
+TEST(Limiter, AllocatesNothingToCountARefusalOfAKeyThatItRemembers) {
+  FakeClock clock(kStart);
+  Limiter limiter(
+      clock,
+      LimiterOptions{.refused_keys = {.mode = RefusedKeysOptions::Mode::kOn}});
+  SetRules(limiter, {MakeRule("a", {"user"}, {PerHour(1)})});
+  const std::vector<Entry> entries = {{"user", "ana"}};
+  const Descriptor descriptor(entries);
+  const Request request{"shop", {&descriptor, 1}};
+  limiter.Decide(request);
+  limiter.Decide(request);  // is refused, and remembered
+
+  EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u);
+  const auto report = limiter.ReportRefusedKeys({"", "", 1, 1});
+  EXPECT_EQ(report->rules.at(0).total, 101u);
+}
+
 }  // namespace
 }  // namespace tollgate
