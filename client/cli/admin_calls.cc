@@ -34,7 +34,10 @@ absl::StatusOr<Response> Call(const ServerOptions& server,
   if (status.ok()) return response;
   const absl::Status error(static_cast<absl::StatusCode>(status.error_code()),
                            status.error_message());
-  if (absl::IsInvalidArgument(error) || absl::IsNotFound(error)) return error;
+  if (absl::IsInvalidArgument(error) || absl::IsNotFound(error) ||
+      absl::IsFailedPrecondition(error)) {
+    return error;
+  }
   return absl::Status(
       error.code(),
       absl::StrCat("no answer from ", server.address, ": ", error.ToString()));
@@ -60,6 +63,11 @@ absl::StatusOr<v1::PeekBucketResponse> CallAdmin(
 absl::StatusOr<v1::ResetBucketResponse> CallAdmin(
     const ServerOptions& server, const v1::ResetBucketRequest& request) {
   return Call(server, request, &Stub::ResetBucket);
+}
+
+absl::StatusOr<v1::TopRefusedResponse> CallAdmin(
+    const ServerOptions& server, const v1::TopRefusedRequest& request) {
+  return Call(server, request, &Stub::TopRefused);
 }
 
 }  // namespace tollgate::cli

@@ -14,8 +14,9 @@ struct ServerOptions {
 };
 
 // One call of the service's Admin each, over a connection of its own. Blocks
-// for the answer, at most the timeout. INVALID_ARGUMENT and NOT_FOUND have the
-// service's words; the message of another error begins with "no answer from".
+// for the answer, at most the timeout. INVALID_ARGUMENT, NOT_FOUND and
+// FAILED_PRECONDITION have the service's words; the message of another error
+// begins with "no answer from".
 absl::StatusOr<v1::GetRulesResponse> CallAdmin(
     const ServerOptions& server, const v1::GetRulesRequest& request);
 absl::StatusOr<v1::ExplainResponse> CallAdmin(
@@ -24,6 +25,8 @@ absl::StatusOr<v1::PeekBucketResponse> CallAdmin(
     const ServerOptions& server, const v1::PeekBucketRequest& request);
 absl::StatusOr<v1::ResetBucketResponse> CallAdmin(
     const ServerOptions& server, const v1::ResetBucketRequest& request);
+absl::StatusOr<v1::TopRefusedResponse> CallAdmin(
+    const ServerOptions& server, const v1::TopRefusedRequest& request);
 
 }  // namespace tollgate::cli
 

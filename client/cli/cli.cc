@@ -10,6 +10,7 @@
 #include "client/cli/check.h"
 #include "client/cli/explain.h"
 #include "client/cli/rules.h"
+#include "client/cli/top.h"
 #include "client/cli/validate.h"
 #include "server/base/clock.h"
 
@@ -128,6 +129,45 @@ void AddRules(CLI::App& app, Action& action, RulesOptions& options) {
   command->callback([&] {
     action = [&options](const Output& output) {
       return RunRules(options, output);
+    };
+  });
+}
+
+void AddTop(CLI::App& app, Action& action, TopOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("top", "Watch which keys each rule refuses most");
+  AddDomain(*command, options.domain)->description("Only this one's rules");
+  command->add_option("--rule", options.rule, "Only the rules of this name");
+  command->add_option("--limit", options.limit, "Keys shown for each rule")
+      ->check(CLI::Range(1, 1000))
+      ->default_val(10);
+  command
+      ->add_option("--interval", options.interval,
+                   "How often to ask again, 100ms to 1h")
+      ->default_val("2s");
+  AddServer(*command, options.server.address, options.server.timeout);
+  command->add_flag("--once", options.once, "Print the tables once and end");
+  command->add_flag("--json", options.json,
+                    "Print one TopRefusedResponse as JSON and end");
+  command->footer(
+      "Refreshes until Ctrl-C on a terminal, and goes on while the server is "
+      "away; prints\nonce elsewhere. The ten rules with the most refusals are "
+      "shown. Refusals lose half\ntheir weight in each half-life of the server "
+      "(--top-half-life), so counts are of the\nrecent past. A count may be "
+      "too "
+      "high where TOO MANY BY says so, and is never too low.\nMODE shadow: the "
+      "rule only would have refused. Where a server keeps hashes\n"
+      "(--top-refused=hashed), equal hashes are equal keys.\n"
+      "Exit status: 0 shown, or ended by a signal; 2 no answer.\n\n"
+      "Examples:\n"
+      "  tollgate top\n"
+      "  tollgate top --domain=shop --rule=login --limit=50 --interval=1s\n"
+      "  tollgate top --once --server=127.0.0.1:8081 | head\n"
+      "  tollgate top --json");
+  command->callback([&] {
+    action = [&options](const Output& output) {
+      const SystemClock clock;
+      return RunTop(options, clock, output);
     };
   });
 }
@@ -301,17 +341,20 @@ int RunCli(const std::vector<std::string>& args, const Output& output) {
       "  tollgate check --domain=shop user=ana\n"
       "  tollgate validate rules.yaml\n"
       "  tollgate explain --rules=rules.yaml user=ana\n"
+      "  tollgate top --domain=shop\n"
       "  tollgate bench --domain=shop --duration=5s");
   Action action;
   CheckOptions check;
   ExplainOptions explain;
   RulesOptions rules;
+  TopOptions top;
   BucketOptions buckets;
   ValidateOptions validate;
   BenchOptions bench;
   AddCheck(app, action, check);
   AddExplain(app, action, explain);
   AddRules(app, action, rules);
+  AddTop(app, action, top);
   AddPeek(app, action, buckets);
   AddReset(app, action, buckets);
   AddValidate(app, action, validate);

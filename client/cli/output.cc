@@ -1,10 +1,13 @@
 #include "client/cli/output.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/limiter/request.h"
 
 namespace tollgate::cli {
 namespace {
@@ -12,14 +15,61 @@ namespace {
 constexpr size_t kIndent = 2;
 constexpr size_t kGap = 2;  // between columns
 
+// Takes the next character off `text`, which is not empty: its bytes, and its
+// code point, or kNoCharacter and one byte where there is none.
+constexpr uint32_t kNoCharacter = 0xFFFFFFFF;
+absl::string_view TakeCharacter(absl::string_view& text, uint32_t& code_point) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const size_t size = first < 0x80   ? 1
+                      : first < 0xE0 ? 2
+                      : first < 0xF0 ? 3
+                                     : 4;
+  absl::string_view bytes = text.substr(0, size);
+  if (bytes.size() == size && IsValidUtf8(bytes)) {
+    code_point = size == 1 ? first : first & (0x7FU >> size);
+    for (const char c : bytes.substr(1)) {
+      code_point = code_point << 6 | (static_cast<unsigned char>(c) & 0x3FU);
+    }
+  } else {
+    bytes = text.substr(0, 1);
+    code_point = kNoCharacter;
+  }
+  text.remove_prefix(bytes.size());
+  return bytes;
+}
+
+bool IsPrintable(uint32_t code_point) {
+  // Controls, of which terminals obey those above 0x7F too; what has no width;
+  // what changes the direction of text; separators of lines; tags.
+  constexpr std::array<std::pair<uint32_t, uint32_t>, 10> kNot = {{
+      {0x00, 0x1F},
+      {0x7F, 0x9F},
+      {0xAD, 0xAD},
+      {0x061C, 0x061C},
+      {0x200B, 0x200F},
+      {0x2028, 0x202E},
+      {0x2060, 0x206F},
+      {0xFEFF, 0xFEFF},
+      {0xE0000, 0xE007F},
+      {kNoCharacter, kNoCharacter},
+  }};
+  return std::none_of(kNot.begin(), kNot.end(), [&](const auto& range) {
+    return code_point >= range.first && code_point <= range.second;
+  });
+}
+
 std::string Printable(absl::string_view text) {
   std::string printable;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      absl::StrAppendFormat(&printable, "\\x%02x", byte);
-    } else {
-      printable.push_back(c);
+  while (!text.empty()) {
+    uint32_t code_point = 0;
+    const absl::string_view bytes = TakeCharacter(text, code_point);
+    if (IsPrintable(code_point)) {
+      absl::StrAppend(&printable, bytes);
+      continue;
+    }
+    for (const char c : bytes) {
+      absl::StrAppendFormat(&printable, "\\x%02x",
+                            static_cast<unsigned char>(c));
     }
   }
   return printable;

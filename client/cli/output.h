@@ -23,12 +23,15 @@ struct Output {
   std::ostream& out;                  // results
   std::ostream& err;                  // complaints and progress
   Palette palette = Palette::kPlain;  // of what goes to `out`
+  // The terminal that `out` is, if its cursor can be moved; or else -1.
+  int screen_fd = -1;
 };
 
 enum class Tint { kNone, kBold, kDim, kGreen, kYellow, kRed };
 
-// `text` in that colour. What is not printable in it becomes \xNN, so that a
-// rule or a value cannot give orders to the terminal.
+// `text` in that colour. What is not printable in it, or not UTF-8, or turns or
+// hides what stands beside it, becomes \xNN for each byte, so that a rule or a
+// value can neither give orders to the terminal nor pass for another.
 [[nodiscard]] std::string Tinted(absl::string_view text, Tint tint,
                                  Palette palette);
 

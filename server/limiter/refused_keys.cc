@@ -84,6 +84,7 @@ RefusedKeysReport RefusedKeys::Report(const RefusedKeysQuery& query,
                                       int64_t now_ns) {
   RefusedKeysReport report;
   report.options = options_;
+  report.at_ns = now_ns;
   for (Stripe& stripe : stripes_) {
     report.missed += stripe.missed.load(std::memory_order_relaxed);
     MutexLock lock(stripe.mutex);

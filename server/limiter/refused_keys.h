@@ -55,6 +55,7 @@ struct RefusedKeysReport {
   size_t rules_left_out = 0;       // that had refusals too
   uint64_t missed = 0;             // refusals that were not counted, ever
   RefusedKeysOptions options;
+  int64_t at_ns = 0;
 };
 
 // Which keys each rule refuses most: a SpaceSaving sketch for each rule that

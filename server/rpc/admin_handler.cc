@@ -92,6 +92,7 @@ void FillReport(const RefusedKeysReport& from, v1::TopRefusedResponse& out) {
       absl::ToInt64Seconds(from.options.half_life));
   out.set_hashed(from.options.mode == RefusedKeysOptions::Mode::kHashed);
   out.set_missed(from.missed);
+  SetInstant(from.at_ns, *out.mutable_as_of());
 }
 
 }  // namespace

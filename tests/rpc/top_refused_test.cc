@@ -92,6 +92,8 @@ TEST(TopRefused, SaysWhoIsRefusedHowOftenAndWhen) {
   EXPECT_EQ(top.half_life().seconds(), 600);
   EXPECT_FALSE(top.hashed());
   EXPECT_EQ(top.missed(), 0U);
+  EXPECT_EQ(top.as_of().seconds() * 1'000'000'000 + top.as_of().nanos(),
+            kStartNs + 1'500'000'000);
 }
 
 TEST(TopRefused, ShowsTenRulesAndKeysUnlessToldOtherwise) {

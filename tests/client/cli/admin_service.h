@@ -46,6 +46,12 @@ class AdminService final : public v1::Admin::Service {
     return Answer(*request, reset, *response, count);
   }
 
+  grpc::Status TopRefused(grpc::ServerContext* /*context*/,
+                          const v1::TopRefusedRequest* request,
+                          v1::TopRefusedResponse* response) override {
+    return Answer(*request, top, *response, refused);
+  }
+
   [[nodiscard]] std::string target() const {
     return absl::StrCat("127.0.0.1:", port_);
   }
@@ -57,10 +63,12 @@ class AdminService final : public v1::Admin::Service {
   v1::ExplainRequest explain;
   v1::PeekBucketRequest peek;
   v1::ResetBucketRequest reset;
+  v1::TopRefusedRequest top;
   v1::GetRulesResponse rules;
   v1::ExplainResponse explanation;
   v1::PeekBucketResponse buckets;
   v1::ResetBucketResponse count;
+  v1::TopRefusedResponse refused;
   grpc::Status status;
 
  private:

@@ -81,6 +81,31 @@ TEST(Output, ATableLeavesEmptyColumnsOutAndEndsNoLineWithASpace) {
               HasSubstr("\n  \033[31mb\033[0m\n"));
 }
 
+TEST(Output, EscapesWhatATerminalWouldObeyOrHide) {
+  const auto plain = [](absl::string_view text) {
+    return Tinted(text, Tint::kNone, Palette::kPlain);
+  };
+  EXPECT_EQ(plain("\x1b[2J\r\n\t\x7f"), "\\x1b[2J\\x0d\\x0a\\x09\\x7f");
+  EXPECT_EQ(plain(absl::string_view("\0", 1)), "\\x00");
+  // U+009B is an escape sequence's beginning in one character; U+00A0 is none.
+  EXPECT_EQ(plain("\xc2\x9b"
+                  "2J\xc2\xa0"),
+            "\\xc2\\x9b2J\xc2\xa0");
+  // Turns what follows around; has no width.
+  EXPECT_EQ(plain("a\xe2\x80\xae"
+                  "b"),
+            "a\\xe2\\x80\\xaeb");
+  EXPECT_EQ(plain("a\xe2\x80\x8b"), "a\\xe2\\x80\\x8b");
+  EXPECT_EQ(plain("\xf3\xa0\x81\x81"), "\\xf3\\xa0\\x81\\x81");
+  // Not UTF-8: alone, cut off, overlong.
+  EXPECT_EQ(plain("\x9b"
+                  "x\xff"),
+            "\\x9bx\\xff");
+  EXPECT_EQ(plain("\xe2\x82"), "\\xe2\\x82");
+  EXPECT_EQ(plain("\xc0\x9b"), "\\xc0\\x9b");
+  EXPECT_EQ(plain("é€😀 ü"), "é€😀 ü");
+}
+
 TEST(Json, EscapesWhatJsonForbids) {
   EXPECT_EQ(JsonString("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
   EXPECT_EQ(JsonString("\xc3\xa9"), "\"\xc3\xa9\"");
