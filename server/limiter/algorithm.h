@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "server/limiter/limit.h"
+#include "server/limiter/saved_state.h"
 
 namespace tollgate {
 
@@ -103,6 +104,20 @@ class Algorithm {
   // `now_ns` stays spent, at most the new capacity.
   virtual void Rescale(BucketState& state, const Limit& from, const Limit& to,
                        int64_t now_ns) const = 0;
+
+  // Appends the numbers of a SavedState as of `at_ns`, of which Restore makes a
+  // state that decides the same from then on.
+  virtual void Save(const BucketState& state, const Limit& limit, int64_t at_ns,
+                    std::vector<int64_t>& numbers) const = 0;
+
+  // Makes `state`, which is untouched, of what Save told. The numbers may be
+  // anything: the state is one that takes could have led to by `now_ns`, so it
+  // holds no more than the limit, and nothing waits longer than for a bucket
+  // that was emptied now. False, with `state` untouched, where Save could never
+  // have told that.
+  [[nodiscard]] virtual bool Restore(const SavedState& saved,
+                                     const Limit& limit, int64_t now_ns,
+                                     BucketState& state) const = 0;
 
   // Whether what is taken is given back by its ticket.
   [[nodiscard]] virtual bool TakesByTicket() const { return false; }

@@ -1,11 +1,19 @@
 #include "server/limiter/bucket_table.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "server/limiter/bucket_chunks.h"
 #include "server/limiter/slot_index.h"
 
 namespace tollgate {
+namespace {
+
+// A stripe's lock is held for this many buckets at most, so that a check never
+// waits long for the sweep or a walk.
+constexpr size_t kHold = 128;
+
+}  // namespace
 
 void BucketLock::LockEnqueued() {
   uint32_t word = word_.load(std::memory_order_relaxed);
@@ -87,6 +95,30 @@ class alignas(64) BucketTable::Stripe {
       index_.Shrink(FingerprintOf{buckets_});
     }
     return swept;
+  }
+
+  // Visits the slots below `*slots_left`, downwards, `budget` at most, and
+  // moves it. Buckets in use are enqueued for and put into `busy`. Downwards,
+  // because the sweep moves the last bucket into a gap: there it is met again,
+  // and never missed.
+  size_t Walk(uint32_t* slots_left, size_t budget, Visitor visit,
+              std::vector<Bucket*>& busy) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    MutexLock lock(mutex_);
+    *slots_left = std::min(*slots_left, buckets_.size());
+    size_t visited = 0;
+    bool go_on = true;
+    while (*slots_left > 0 && visited < budget && go_on) {
+      Bucket& bucket = buckets_[--*slots_left];
+      ++visited;
+      if (bucket.lock.TryLock()) {
+        go_on = visit(bucket.fingerprint, bucket.state, bucket.limit_id);
+        bucket.lock.Unlock();
+      } else {
+        bucket.lock.Enqueue();
+        busy.push_back(&bucket);
+      }
+    }
+    return visited;
   }
 
  private:
@@ -175,9 +207,6 @@ std::optional<LockedBucket> BucketTable::Find(const Fingerprint& fingerprint)
 
 size_t BucketTable::Sweep(size_t max_buckets, int64_t now_ns,
                           Forgettable forgettable) {
-  // A stripe's lock is held for this many buckets at most, so that a check
-  // never waits long for the sweep.
-  constexpr size_t kHold = 128;
   MutexLock lock(sweep_mutex_);
   size_t removed = 0;
   size_t visited = 0;  // stripes, so that an empty table ends the loop
@@ -197,6 +226,24 @@ size_t BucketTable::Sweep(size_t max_buckets, int64_t now_ns,
   size_.fetch_sub(removed, std::memory_order_relaxed);
   swept_.fetch_add(removed, std::memory_order_relaxed);
   return removed;
+}
+
+bool BucketTable::Walk(Cursor& cursor, size_t max_buckets,
+                       Visitor visit) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  std::vector<Bucket*> busy;
+  while (cursor.stripe < stripe_count()) {
+    const size_t visited = stripes_[cursor.stripe].Walk(
+        &cursor.slots_left, std::min(max_buckets, kHold), visit, busy);
+    // They stay where they are, since they are enqueued for.
+    for (Bucket* bucket : busy) {
+      bucket->lock.LockEnqueued();
+      visit(bucket->fingerprint, bucket->state, bucket->limit_id);
+      bucket->lock.Unlock();
+    }
+    if (cursor.slots_left == 0) cursor = Cursor{cursor.stripe + 1};
+    if (visited > 0) return true;
+  }
+  return false;
 }
 
 }  // namespace tollgate

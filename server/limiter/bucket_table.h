@@ -76,6 +76,26 @@ class BucketTable {
   // were removed. Calls take turns and share the position.
   size_t Sweep(size_t max_buckets, int64_t now_ns, Forgettable forgettable);
 
+  // How far a walk over the buckets has come; a new one is at the start.
+  struct Cursor {
+    size_t stripe = 0;
+    // In the stripe, the slots below this one are still to be visited.
+    uint32_t slots_left = 0xFFFFFFFF;
+  };
+  // Looks at one bucket. Called under the bucket's lock and mostly the stripe's
+  // mutex, so it must only compute. False ends the step, for one that was
+  // much work.
+  using Visitor =
+      absl::FunctionRef<bool(const Fingerprint& fingerprint,
+                             const BucketState& state, uint32_t limit_id)>;
+
+  // Visits the next buckets, about `max_buckets`, all of one stripe, and moves
+  // the cursor. False, and nothing visited, once the walk is over. A walk meets
+  // every bucket that is there from its start to its end, and one that the
+  // sweep moves perhaps twice. Waits for buckets in use, one at a time and
+  // without holding the stripe. Do not hold a bucket.
+  bool Walk(Cursor& cursor, size_t max_buckets, Visitor visit);
+
   [[nodiscard]] size_t size() const {
     return size_.load(std::memory_order_relaxed);
   }

@@ -26,6 +26,10 @@ Verdict Buckets::Take(const Charge& charge, const Algorithm& algorithm) {
   if (bucket.limit_id() != wanted) {
     CarryOver(registry_, wanted, bucket.state(), bucket.limit_id());
   }
+  if (bucket.limit_id() != wanted && !IsOf(bucket, algorithm)) {
+    Clear(bucket);
+    bucket.limit_id() = wanted;
+  }
   if (bucket.limit_id() == wanted) {
     return algorithm.Take(bucket.state(), limit, charge.ask, now_ns);
   }
@@ -49,7 +53,7 @@ Verdict Buckets::Peek(const Charge& charge, const Algorithm& algorithm) {
   // The lock is held to the end, since a state may own memory.
   const auto bucket = table_.Find(charge.fingerprint);
   BucketState state;
-  if (bucket.has_value()) {
+  if (bucket.has_value() && IsOf(*bucket, algorithm)) {
     state = bucket->state();
     uint32_t limit_id = bucket->limit_id();
     CarryOver(registry_, charge.limit->id, state, limit_id);
@@ -63,7 +67,8 @@ Verdict Buckets::Peek(const Charge& charge, const Algorithm& algorithm) {
 
 void Buckets::Refund(const Charge& charge, int64_t taken_at_ns) {
   const auto bucket = table_.Find(charge.fingerprint);
-  if (!bucket.has_value()) return;  // forgotten: it is full already
+  // Forgotten: it is full already.
+  if (!bucket.has_value() || !IsOf(*bucket, charge.algorithm())) return;
   CarryOver(registry_, charge.limit->id, bucket->state(), bucket->limit_id());
   // Under the limit that it is kept under, for the reason in Take.
   const Limit& limit = registry_.Version(bucket->limit_id()).limit;
@@ -75,11 +80,20 @@ void Buckets::Refund(const Charge& charge, int64_t taken_at_ns) {
 bool Buckets::Reset(const Charge& charge) {
   const auto bucket = table_.Find(charge.fingerprint);
   if (!bucket.has_value()) return false;
-  const LimitVersion& under = registry_.Version(bucket->limit_id());
-  under.algorithm->Trim(bucket->state(), under.limit,
-                        std::numeric_limits<int64_t>::max());
-  bucket->state() = BucketState();
+  Clear(*bucket);
   return true;
+}
+
+bool Buckets::IsOf(const LockedBucket& bucket,
+                   const Algorithm& algorithm) const {
+  return registry_.Version(bucket.limit_id()).algorithm == &algorithm;
+}
+
+void Buckets::Clear(const LockedBucket& bucket) {
+  const LimitVersion& under = registry_.Version(bucket.limit_id());
+  under.algorithm->Trim(bucket.state(), under.limit,
+                        std::numeric_limits<int64_t>::max());
+  bucket.state() = BucketState();
 }
 
 }  // namespace tollgate

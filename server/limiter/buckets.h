@@ -33,6 +33,12 @@ class Buckets {
   bool Reset(const Charge& charge);
 
  private:
+  // Whether the state is that algorithm's. It always is, unless a state file
+  // lied: fingerprints of different algorithms do not meet.
+  [[nodiscard]] bool IsOf(const LockedBucket& bucket,
+                          const Algorithm& algorithm) const;
+  void Clear(const LockedBucket& bucket);
+
   BucketTable& table_;
   const Registry& registry_;
   const int64_t now_ns_;

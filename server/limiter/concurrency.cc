@@ -1,6 +1,7 @@
 #include "server/limiter/concurrency.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "server/limiter/window.h"
@@ -138,6 +139,40 @@ class ConcurrencyAlgorithm final : public Algorithm {
   // Slots that are held stay held, whatever the limit.
   void Rescale(BucketState&, const Limit&, const Limit&,
                int64_t) const override {}
+
+  // Three numbers for each hold: its ticket, its slots, and when it expires.
+  void Save(const BucketState& bucket, const Limit& /*limit*/, int64_t at_ns,
+            std::vector<int64_t>& numbers) const override {
+    ForEachHeld(bucket.As<State>(), at_ns, [&](const Hold& hold) {
+      numbers.push_back(static_cast<int64_t>(hold.ticket));
+      numbers.push_back(static_cast<int64_t>(hold.slots));
+      numbers.push_back(hold.expires_ns - at_ns);
+    });
+  }
+
+  // More may be held than the limit says, since it may have been higher when
+  // they were taken; but never longer than it says.
+  [[nodiscard]] bool Restore(const SavedState& saved, const Limit& limit,
+                             int64_t now_ns,
+                             BucketState& bucket) const override {
+    if (saved.numbers.size() % 3 != 0) return false;
+    auto holds = std::make_unique<Holds>();
+    uint64_t room = kMaxSlots;
+    for (size_t i = 0; i < saved.numbers.size(); i += 3) {
+      const auto slots = static_cast<uint64_t>(saved.numbers[i + 1]);
+      if (slots == 0 || slots > room) return false;
+      room -= slots;
+      const int64_t expires_ns =
+          std::min(saved.AfterAsOf(now_ns, saved.numbers[i + 2]),
+                   now_ns + limit.period_ns());
+      if (expires_ns <= now_ns) continue;
+      holds->push_back(
+          {static_cast<uint64_t>(saved.numbers[i]), slots, expires_ns});
+    }
+    if (holds->empty()) return true;
+    bucket.Set(State{holds.release(), now_ns});
+    return true;
+  }
 
   [[nodiscard]] bool TakesByTicket() const override { return true; }
 

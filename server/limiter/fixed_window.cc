@@ -1,6 +1,7 @@
 #include "server/limiter/fixed_window.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "server/limiter/window.h"
 
@@ -87,6 +88,28 @@ class FixedWindowAlgorithm final : public Algorithm {
         window::Start(std::max(now_ns, state.start_ns), to.period_ns());
     state.count = std::min<uint64_t>(state.count, to.tokens());
     bucket.Set(state);
+  }
+
+  // Two numbers: the start of the window, and its count.
+  void Save(const BucketState& bucket, const Limit& /*limit*/, int64_t at_ns,
+            std::vector<int64_t>& numbers) const override {
+    const auto state = bucket.As<State>();
+    numbers.push_back(state.start_ns - at_ns);
+    numbers.push_back(static_cast<int64_t>(state.count));
+  }
+
+  // Where the clock went back before the window began, the count is of the
+  // window that runs, so that nobody waits for longer than that.
+  [[nodiscard]] bool Restore(const SavedState& saved, const Limit& limit,
+                             int64_t now_ns,
+                             BucketState& bucket) const override {
+    if (saved.numbers.size() != 2) return false;
+    const int64_t began_ns =
+        std::clamp<int64_t>(saved.After(saved.numbers[0]), 0, now_ns);
+    bucket.Set(State{window::Start(began_ns, limit.period_ns()),
+                     std::min<uint64_t>(static_cast<uint64_t>(saved.numbers[1]),
+                                        limit.tokens())});
+    return true;
   }
 };
 

@@ -116,4 +116,26 @@ void GcraAlgorithm::Rescale(BucketState& bucket, const Limit& from,
   Store(bucket, std::min(missing, most), now_ns);
 }
 
+void GcraAlgorithm::Save(const BucketState& bucket, const Limit& /*limit*/,
+                         int64_t at_ns, std::vector<int64_t>& numbers) const {
+  const ExactDuration missing = Missing(bucket.As<State>(), at_ns);
+  numbers.push_back(missing.ns);
+  numbers.push_back(static_cast<int64_t>(missing.part));
+}
+
+bool GcraAlgorithm::Restore(const SavedState& saved, const Limit& limit,
+                            int64_t now_ns, BucketState& bucket) const {
+  if (saved.numbers.size() != 2) return false;
+  const auto part = static_cast<uint64_t>(saved.numbers[1]);
+  if (part >= limit.tokens()) return false;
+  const ExactDuration missing = {
+      std::max<int64_t>(saved.AfterAsOf(now_ns, saved.numbers[0]) - now_ns, -1),
+      part};
+  const ExactDuration most =
+      Add(limit, limit.fill_time(), ExactDuration{limit.hold_ns(), 0});
+  Store(bucket, missing.ns < 0 ? ExactDuration{} : std::min(missing, most),
+        now_ns);
+  return true;
+}
+
 }  // namespace tollgate::gcra

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "absl/numeric/int128.h"
 #include "server/limiter/algorithm.h"
@@ -91,6 +92,11 @@ class GcraAlgorithm : public Algorithm {
                                    int64_t now_ns) const final;
   void Rescale(BucketState& bucket, const Limit& from, const Limit& to,
                int64_t now_ns) const final;
+  // Two numbers: when the bucket is full again, in nanoseconds and its part.
+  void Save(const BucketState& bucket, const Limit& limit, int64_t at_ns,
+            std::vector<int64_t>& numbers) const final;
+  [[nodiscard]] bool Restore(const SavedState& saved, const Limit& limit,
+                             int64_t now_ns, BucketState& bucket) const final;
 };
 
 }  // namespace tollgate::gcra

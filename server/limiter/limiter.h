@@ -18,7 +18,9 @@
 #include "server/limiter/refused_keys.h"
 #include "server/limiter/registry.h"
 #include "server/limiter/request.h"
+#include "server/limiter/restorer.h"
 #include "server/limiter/rule_set.h"
+#include "server/limiter/saved_buckets.h"
 
 namespace tollgate {
 
@@ -83,6 +85,18 @@ class Limiter {
   // looking at about `max_buckets` of them
   // and going on where the last call stopped. Returns how many it forgot.
   size_t Sweep(size_t max_buckets);
+
+  // Copies the next buckets that are not full out of the table, so that they
+  // can be kept elsewhere; meanwhile decisions go on. False once all were.
+  bool Save(BucketTable::Cursor& cursor, int64_t at_ns, SavedBuckets& out) {
+    return SaveBuckets(table_, registry_, cursor, at_ns, out);
+  }
+  // Puts saved buckets of the rules in force back, as of now. The limiter that
+  // saved them must have had the same hash key. For before the first decision;
+  // the limiter must outlive it.
+  Restorer MakeRestorer() {
+    return Restorer(rules(), registry_, table_, clock_.NowNs());
+  }
 
   // Buckets that are remembered now.
   [[nodiscard]] size_t bucket_count() const { return table_.size(); }

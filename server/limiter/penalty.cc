@@ -1,6 +1,7 @@
 #include "server/limiter/penalty.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "server/limiter/gcra.h"
 #include "server/limiter/token_bucket.h"
@@ -73,6 +74,30 @@ class PenaltyAlgorithm final : public Algorithm {
                int64_t now_ns) const override {
     if (bucket.As<gcra::State>().flag == kBlocked) return;
     TokenBucket().Rescale(bucket, *from.WithHold({}), *to.WithHold({}), now_ns);
+  }
+
+  // Of a blocked key one number, when that ends. Else those of its tokens.
+  void Save(const BucketState& bucket, const Limit& limit, int64_t at_ns,
+            std::vector<int64_t>& numbers) const override {
+    const auto state = bucket.As<gcra::State>();
+    if (state.flag == kBlocked) {
+      numbers.push_back(state.full_at_ns - at_ns);
+    } else {
+      TokenBucket().Save(bucket, limit, at_ns, numbers);
+    }
+  }
+
+  [[nodiscard]] bool Restore(const SavedState& saved, const Limit& limit,
+                             int64_t now_ns,
+                             BucketState& bucket) const override {
+    if (saved.numbers.size() != 1) {
+      return TokenBucket().Restore(saved, *limit.WithHold({}), now_ns, bucket);
+    }
+    const int64_t until_ns =
+        std::clamp(saved.AfterAsOf(now_ns, saved.numbers[0]), now_ns,
+                   now_ns + limit.hold_ns());
+    bucket.Set(gcra::State{until_ns, now_ns, 0, kBlocked});
+    return true;
   }
 
  private:

@@ -59,6 +59,8 @@ absl::StatusOr<uint32_t> Registry::BindLimit(const RuleId& rule,
     chunk.store(new LimitVersion[kChunk], std::memory_order_release);
   }
   LimitVersion& version = chunk.load(std::memory_order_relaxed)[id % kChunk];
+  version.rule = &rule;
+  version.slot = std::string(slot);
   version.algorithm = &algorithm;
   version.limit = limit;
   if (current != 0) {
@@ -69,6 +71,20 @@ absl::StatusOr<uint32_t> Registry::BindLimit(const RuleId& rule,
   }
   current = id;
   return id;
+}
+
+uint32_t Registry::FindLimit(absl::string_view domain, absl::string_view rule,
+                             absl::string_view slot,
+                             const Algorithm& algorithm) const {
+  MutexLock lock(mutex_);
+  const auto domain_id = domains_.find(domain);
+  if (domain_id == domains_.end()) return 0;
+  const auto rule_id =
+      rules_.find(std::pair(domain_id->second->index, std::string(rule)));
+  if (rule_id == rules_.end()) return 0;
+  const auto current = current_.find(
+      SlotKey{rule_id->second->index, std::string(slot), &algorithm});
+  return current == current_.end() ? 0 : current->second;
 }
 
 uint32_t Registry::rule_count() const {

@@ -36,6 +36,8 @@ struct RuleId {
 // by what and `replaced_at_ns` when, so that a bucket touched only later still
 // carries over what was spent at the moment of the reload.
 struct LimitVersion {
+  const RuleId* rule = nullptr;
+  std::string slot;  // unique among the limits of the rule
   const Algorithm* algorithm = nullptr;
   Limit limit;
   int64_t replaced_at_ns = 0;          // written before `successor`
@@ -43,7 +45,7 @@ struct LimitVersion {
 };
 
 // The identities that outlive a rule set: domains, rules, limits. Names and
-// limits are added and never removed, about 100 bytes for each that was ever
+// limits are added and never removed, about 200 bytes for each that was ever
 // seen. Thread-safe; Version() takes no lock.
 class Registry {
  public:
@@ -62,6 +64,13 @@ class Registry {
   absl::StatusOr<uint32_t> BindLimit(const RuleId& rule, absl::string_view slot,
                                      const Algorithm& algorithm,
                                      const Limit& limit, int64_t now_ns);
+
+  // The number of the limit that `rule` of `domain` has at `slot` now, or had
+  // last, under that algorithm; 0 if it never had one.
+  [[nodiscard]] uint32_t FindLimit(absl::string_view domain,
+                                   absl::string_view rule,
+                                   absl::string_view slot,
+                                   const Algorithm& algorithm) const;
 
   // `id` must come from BindLimit.
   [[nodiscard]] const LimitVersion& Version(uint32_t id) const {

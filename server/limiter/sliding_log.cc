@@ -1,6 +1,7 @@
 #include "server/limiter/sliding_log.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "server/limiter/window.h"
@@ -145,6 +146,52 @@ class SlidingLogAlgorithm final : public Algorithm {
     state.seen_ns = std::max(now_ns, state.seen_ns);
     state.past_ns = PastAt(state, from, state.seen_ns);
     bucket.Set(state);
+  }
+
+  // Two numbers for each admission that counts, oldest first: when it was, and
+  // its cost.
+  void Save(const BucketState& bucket, const Limit& limit, int64_t at_ns,
+            std::vector<int64_t>& numbers) const override {
+    const auto state = bucket.As<State>();
+    if (state.log == nullptr) return;
+    for (auto it = FirstThatCounts(state, limit, at_ns);
+         it != state.log->cend(); ++it) {
+      numbers.push_back(it->at_ns - at_ns);
+      numbers.push_back(static_cast<int64_t>(it->cost));
+    }
+  }
+
+  // Of more than the limit lets in, the newest are kept: the bucket has room
+  // again at the same instant.
+  [[nodiscard]] bool Restore(const SavedState& saved, const Limit& limit,
+                             int64_t now_ns,
+                             BucketState& bucket) const override {
+    if (saved.numbers.size() % 2 != 0 ||
+        saved.numbers.size() / 2 > kMaxTokens) {
+      return false;
+    }
+    auto log = std::make_unique<Log>();
+    uint64_t room = limit.tokens();
+    int64_t next_ns = now_ns;
+    for (size_t i = saved.numbers.size(); i > 0 && room > 0; i -= 2) {
+      const int64_t at_ns =
+          std::min(saved.AfterAsOf(now_ns, saved.numbers[i - 2]), now_ns);
+      const auto cost =
+          std::min(static_cast<uint64_t>(saved.numbers[i - 1]), room);
+      if (at_ns > next_ns || cost == 0) return false;
+      if (at_ns <= now_ns - limit.period_ns()) break;
+      if (!log->empty() && at_ns == next_ns) {
+        log->back().cost += cost;
+      } else {
+        log->push_back({at_ns, cost});
+      }
+      next_ns = at_ns;
+      room -= cost;
+    }
+    if (log->empty()) return true;
+    std::reverse(log->begin(), log->end());
+    bucket.Set(State{log.release(), now_ns, now_ns - limit.period_ns()});
+    return true;
   }
 
   [[nodiscard]] bool OwnsMemory() const override { return true; }

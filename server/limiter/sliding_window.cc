@@ -1,6 +1,7 @@
 #include "server/limiter/sliding_window.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/numeric/int128.h"
 #include "server/limiter/window.h"
@@ -150,6 +151,43 @@ class SlidingWindowAlgorithm final : public Algorithm {
       state.previous = 0;
     }
     bucket.Set(state);
+  }
+
+  // Three numbers: the start of the window, its count, and the count of the one
+  // before.
+  void Save(const BucketState& bucket, const Limit& limit, int64_t at_ns,
+            std::vector<int64_t>& numbers) const override {
+    const State state = At(bucket, limit, at_ns);
+    numbers.push_back(state.start_ns - at_ns);
+    numbers.push_back(state.count);
+    numbers.push_back(state.previous);
+  }
+
+  // Where the clock went back before the window began, what was spent counts
+  // into the window that runs, as after a change of period.
+  [[nodiscard]] bool Restore(const SavedState& saved, const Limit& limit,
+                             int64_t now_ns,
+                             BucketState& bucket) const override {
+    if (saved.numbers.size() != 3) return false;
+    const auto at_most_all = [&limit](int64_t count) {
+      return static_cast<uint32_t>(
+          std::min<uint64_t>(static_cast<uint64_t>(count), limit.tokens()));
+    };
+    const int64_t began_ns =
+        std::max<int64_t>(saved.After(saved.numbers[0]), 0);
+    State state = {window::Start(began_ns, limit.period_ns()),
+                   at_most_all(saved.numbers[1]),
+                   at_most_all(saved.numbers[2])};
+    if (state.start_ns > now_ns) {
+      const int64_t at_ns = std::clamp(saved.After(0), state.start_ns,
+                                       state.start_ns + limit.period_ns());
+      state.count =
+          at_most_all(static_cast<int64_t>(Spent(state, limit, at_ns)));
+      state.previous = 0;
+      state.start_ns = window::Start(now_ns, limit.period_ns());
+    }
+    bucket.Set(state);
+    return true;
   }
 };
 
