@@ -28,12 +28,14 @@ Restorer::Restorer(std::shared_ptr<const RuleSet> rules, Registry& registry,
       registry_(registry),
       table_(table),
       now_ns_(now_ns) {
+  const auto add = [this](const BoundRule& bound) {
+    by_name_.emplace(std::pair<absl::string_view, absl::string_view>(
+                         bound.rule.domain, bound.rule.name),
+                     &bound);
+  };
   for (const auto& domain : rules_->domains()) {
-    for (const BoundRule& bound : domain->rules) {
-      by_name_.emplace(std::pair<absl::string_view, absl::string_view>(
-                           domain->name, bound.rule.name),
-                       &bound);
-    }
+    for (const BoundRule& bound : domain->rules) add(bound);
+    add(domain->overrides);
   }
 }
 
