@@ -33,6 +33,8 @@ sigset_t BlockSignals() {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);  // a peer that leaves is no reason
+  // Nor is a state file above the limit for files: writing it says so too.
+  sigaction(SIGXFSZ, &ignore, nullptr);
   return signals;
 }
 

@@ -16,6 +16,7 @@
 #include "server/metrics/metrics.h"
 #include "server/rpc/rpc_server.h"
 #include "server/rules/rule_watcher.h"
+#include "server/state/state_keeper.h"
 #include "spdlog/spdlog.h"
 
 namespace tollgate {
@@ -38,15 +39,36 @@ class CallMetrics final : public RpcObserver {
   Metrics& metrics_;
 };
 
+// Carries what becomes of the state file over to the metrics.
+class StateMetrics final : public state::StateObserver {
+ public:
+  explicit StateMetrics(Metrics& metrics) : metrics_(metrics) {}
+  void OnRestored(uint64_t buckets) override {
+    metrics_.SetStateRestored(buckets);
+  }
+  void OnSaved(int64_t at_ns) override { metrics_.CountStateSaved(at_ns); }
+  void OnSaveFailed() override { metrics_.CountStateSaveFailure(); }
+
+ private:
+  Metrics& metrics_;
+};
+
 class RunningServer final : public ServerApp {
  public:
-  explicit RunningServer(const ServerOptions& options)
+  // `keeper` is null where no state is kept.
+  RunningServer(const ServerOptions& options,
+                std::unique_ptr<state::StateKeeper> keeper)
       : options_(options),
         metrics_(MakeMetrics({.version = ServerVersion()})),
         call_metrics_(*metrics_),
-        limiter_(limiter_clock_,
-                 LimiterOptions{.observer = metrics_.get(),
-                                .refused_keys = options.refused_keys}),
+        state_metrics_(*metrics_),
+        limiter_(
+            limiter_clock_,
+            LimiterOptions{.hash_key = keeper == nullptr ? RandomHashKey()
+                                                         : keeper->hash_key(),
+                           .observer = metrics_.get(),
+                           .refused_keys = options.refused_keys}),
+        keeper_(std::move(keeper)),
         rules_(limiter_, *metrics_, limiter_clock_),
         watcher_({.path = options.rules, .poll = options.rules_poll},
                  steady_clock_) {}
@@ -65,6 +87,9 @@ class RunningServer final : public ServerApp {
   void Drain() override {
     state_ = State::kDraining;
     rpc_->Drain(options_.drain_grace);
+    if (keeper_ == nullptr) return;
+    keeper_->Finish();  // nothing is decided any more
+    keeper_.reset();
   }
 
  private:
@@ -84,7 +109,9 @@ class RunningServer final : public ServerApp {
   const SteadyClock steady_clock_;
   const std::unique_ptr<Metrics> metrics_;
   CallMetrics call_metrics_;
+  StateMetrics state_metrics_;
   Limiter limiter_;
+  std::unique_ptr<state::StateKeeper> keeper_;
   RuleLoader rules_;
   std::unique_ptr<Sweeper> sweeper_;
   std::unique_ptr<RpcServer> rpc_;
@@ -113,6 +140,9 @@ absl::Status RunningServer::Start() {
 absl::Status RunningServer::StartRules() {
   absl::Status status = rules_.Start(watcher_.Load());
   if (!status.ok()) return status;
+  if (keeper_ != nullptr) {
+    keeper_->Start(limiter_, limiter_clock_, state_metrics_);
+  }
   sweeper_ = std::make_unique<Sweeper>(limiter_);
   return absl::OkStatus();
 }
@@ -163,7 +193,14 @@ Readiness RunningServer::readiness() const {
 
 absl::StatusOr<std::unique_ptr<ServerApp>> StartServerApp(
     const ServerOptions& options) {
-  auto server = std::make_unique<RunningServer>(options);
+  std::unique_ptr<state::StateKeeper> keeper;
+  if (!options.state_file.empty()) {
+    auto opened = state::StateKeeper::Open(
+        {.path = options.state_file, .interval = options.state_interval});
+    if (!opened.ok()) return opened.status();
+    keeper = *std::move(opened);
+  }
+  auto server = std::make_unique<RunningServer>(options, std::move(keeper));
   absl::Status status = server->Start();
   if (!status.ok()) return status;
   return server;

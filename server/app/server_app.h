@@ -26,13 +26,15 @@ class ServerApp {
   virtual void AnnounceShutdown() = 0;
 
   // Announces it, and returns when what is in flight is finished, at most
-  // after the grace of the options. HTTP goes on answering.
+  // after the grace of the options, and the state is saved. HTTP goes on
+  // answering.
   virtual void Drain() = 0;
 };
 
-// Loads the rules and serves; loads them again when their files change.
-// INVALID_ARGUMENT with one line for each mistake of the rules, UNAVAILABLE if
-// it cannot listen.
+// Loads the rules, restores the state and serves; loads the rules again when
+// their files change. INVALID_ARGUMENT with one line for each mistake of the
+// rules, UNAVAILABLE if it cannot listen, FAILED_PRECONDITION if another
+// process uses the state file.
 [[nodiscard]] absl::StatusOr<std::unique_ptr<ServerApp>> StartServerApp(
     const ServerOptions& options);
 

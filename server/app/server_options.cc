@@ -186,6 +186,23 @@ constexpr std::array kFlags = {
          "How soon refusals lose half their weight, 10s to 24h: shorter shows "
          "who is refused now, longer who was in the night [10m]",
          SetHalfLife},
+    Flag{"--state-file", "FILE",
+         "Keep the buckets there over a restart: read at the start, written "
+         "every --state-interval and after SIGTERM. One for each process",
+         [](const std::string& v, ServerOptions& o) {
+           o.state_file = v;
+           return absl::OkStatus();
+         }},
+    Flag{"--state-interval", "DURATION",
+         "How often the state file is written, 10ms to 1h; a crash forgets "
+         "what was spent since [60s]",
+         [](const std::string& v, ServerOptions& o) {
+           const absl::Status status = SetDuration(v, o.state_interval);
+           if (!status.ok() || o.state_interval >= absl::Milliseconds(10)) {
+             return status;
+           }
+           return Bad(v, "a duration from 10ms to 1h, such as 60s");
+         }},
     Flag{"--log-level", "LEVEL", "debug, info, warning or error [info]",
          SetLogLevel},
     Flag{"--log-format", "FORMAT", "text, or json: one object a line [text]",

@@ -26,6 +26,8 @@ struct ServerOptions {
   absl::Duration drain_delay = absl::ZeroDuration();
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
+  std::string state_file;  // empty: none
+  absl::Duration state_interval = absl::Seconds(60);
   std::string port_file;  // empty: none
   RefusedKeysOptions refused_keys = {.mode = RefusedKeysOptions::Mode::kOn};
 };

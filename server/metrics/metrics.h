@@ -58,6 +58,11 @@ class Metrics : public DecisionObserver {
   // How the rules were last loaded, also at the start, and when (since the Unix
   // epoch).
   virtual void SetLastReload(ReloadResult result, int64_t at_ns) = 0;
+  // The state file gave back so many buckets at the start; it was written with
+  // the state of `at_ns`; it could not be.
+  virtual void SetStateRestored(uint64_t buckets) = 0;
+  virtual void CountStateSaved(int64_t at_ns) = 0;
+  virtual void CountStateSaveFailure() = 0;
   // The hash of the rules in force; empty until there are any.
   virtual void SetRulesHash(absl::string_view hash) = 0;
 

@@ -17,6 +17,7 @@
 #include "server/metrics/metrics.h"
 #include "server/metrics/process_families.h"
 #include "server/metrics/sharded_counters.h"
+#include "server/metrics/state_counters.h"
 
 namespace tollgate {
 namespace {
@@ -126,6 +127,11 @@ class PrometheusMetrics final : public Metrics {
     MutexLock lock(mutex_);
     last_reload_ = {result, at_ns};
   }
+  void SetStateRestored(uint64_t buckets) override {
+    state_.SetRestored(buckets);
+  }
+  void CountStateSaved(int64_t at_ns) override { state_.CountSaved(at_ns); }
+  void CountStateSaveFailure() override { state_.CountFailure(); }
   void SetRulesHash(absl::string_view hash) override {
     MutexLock lock(mutex_);
     rules_hash_ = std::string(hash);
@@ -152,6 +158,7 @@ class PrometheusMetrics final : public Metrics {
   ShardedCounters domains_{kDomainColumns, 64};
   ShardedCounters totals_{kTotalColumns, 1};
   std::atomic<int64_t> watchers_{0};  // changes seldom
+  StateCounters state_;
   mutable Mutex mutex_;
   std::shared_ptr<const InForce> in_force_ ABSL_GUARDED_BY(mutex_);
   std::string rules_hash_ ABSL_GUARDED_BY(mutex_);
@@ -265,6 +272,7 @@ std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
                  "Buckets forgotten because they were full again.",
                  MetricType::Counter,
                  {CounterOf(buckets.swept)}});
+  state_.AddFamilies(out);
   AddProcessFamilies(out);
   return prometheus::TextSerializer().Serialize(out);
 }

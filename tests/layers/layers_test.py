@@ -17,8 +17,9 @@ import tempfile
 FOLDERS = [
     ("server/base", "base"), ("server/limiter", "limiter"),
     ("server/headers", "headers"), ("server/rules", "rules"),
-    ("server/metrics", "metrics"), ("server/rpc", "rpc"),
-    ("server/http", "http"), ("server/app", "app"), ("client/cli", "cli"),
+    ("server/metrics", "metrics"), ("server/state", "state"),
+    ("server/rpc", "rpc"), ("server/http", "http"), ("server/app", "app"),
+    ("client/cli", "cli"),
     ("client", "client"), ("proto", "proto"),
     # Generated from proto/, included from its root.
     ("tollgate", "proto"), ("envoy", "proto"),
@@ -153,6 +154,8 @@ PLANTED = [
     ("server/rules/a.cc", '#include "tollgate/v1/rate_limiter.pb.h"', True),
     ("server/rpc/a.cc", '#include "tollgate/v1/rate_limiter.pb.h"', False),
     ("server/rpc/a.cc", '#include "server/metrics/metrics.h"', True),
+    ("server/state/a.cc", "#include <sodium.h>", False),
+    ("server/state/a.cc", '#include "server/metrics/metrics.h"', True),
     ("server/app/a.cc", '#include "client/client.h"', True),
     ("client/a.cc", '#include "client/cli/cli.h"', True),
     ("client/a.cc", "#include <CLI/CLI.hpp>", True),
