@@ -60,6 +60,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
   parts.wait = std::make_unique<SteadyWait>(*parts.clock);
   parts.transport = MakeTransport(options, *parts.clock);
   parts.seed = RandomSeed();
+  parts.hash_key = RandomHashKey();
   auto core = ClientCore::Create(options, std::move(parts));
   if (!core.ok()) return core.status();
   return absl::WrapUnique(new Client(*std::move(core)));

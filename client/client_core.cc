@@ -1,12 +1,11 @@
 #include "client/client_core.h"
 
 #include <condition_variable>
+#include <optional>
 #include <utility>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
-#include "server/limiter/request.h"
+#include "client/check_request.h"
 
 namespace tollgate::client {
 namespace {
@@ -27,28 +26,6 @@ bool IsOutage(const absl::Status& status) {
   return absl::IsDeadlineExceeded(status) || absl::IsUnavailable(status);
 }
 
-// The service's own check, so that a bad request costs no call.
-absl::Status Validate(const Request& request) {
-  absl::InlinedVector<tollgate::Entry, 16> entries;
-  for (const Descriptor& descriptor : request.descriptors) {
-    for (const Entry& entry : descriptor) {
-      entries.push_back({entry.key, entry.value});
-    }
-  }
-  absl::InlinedVector<tollgate::Descriptor, 4> descriptors;
-  size_t at = 0;
-  for (const Descriptor& descriptor : request.descriptors) {
-    descriptors.push_back(
-        absl::MakeConstSpan(entries).subspan(at, descriptor.size()));
-    at += descriptor.size();
-  }
-  tollgate::Request checked;
-  checked.domain = request.domain;
-  checked.descriptors = descriptors;
-  checked.cost = request.cost;
-  return ValidateRequest(checked);
-}
-
 }  // namespace
 
 // A slot for one call that is out. Whoever waits and the transport hold it
@@ -58,7 +35,7 @@ struct ClientCore::Call final : ReplyHandler {
 
   void OnReply(const absl::Status& reply, Decision decided) override {
     if (callback) {
-      Decision answer = core.Conclude(cost, reply, std::move(decided));
+      Decision answer = core.Conclude(asked, reply, std::move(decided));
       const auto call_back = std::exchange(callback, nullptr);
       core.Free(*this);
       call_back(std::move(answer));
@@ -96,8 +73,8 @@ struct ClientCore::Call final : ReplyHandler {
     return false;
   }
 
-  void Reset(uint32_t request_cost, std::function<void(Decision)> on_answer) {
-    cost = request_cost;
+  void Reset(const Asked& request, std::function<void(Decision)> on_answer) {
+    asked = request;
     callback = std::move(on_answer);
     MutexLock lock(mutex);
     state = State::kWaiting;
@@ -108,7 +85,7 @@ struct ClientCore::Call final : ReplyHandler {
   ClientCore& core;
   // Set before the call is sent. Empty: somebody waits in WaitForReply.
   std::function<void(Decision)> callback;
-  uint32_t cost = 0;
+  Asked asked;
 
   Mutex mutex;
   std::condition_variable_any changed;
@@ -152,6 +129,7 @@ ClientCore::ClientCore(const ClientOptions& options, ClientParts parts,
       clock_(std::move(parts.clock)),
       wait_(std::move(parts.wait)),
       backstop_(std::move(backstop)),
+      refusals_(options.refusal_cache_ttl, parts.hash_key),
       breaker_(BreakerOptionsOf(options)),
       random_(parts.seed),
       probe_(std::make_unique<Probe>(*this)),
@@ -161,31 +139,41 @@ ClientCore::ClientCore(const ClientOptions& options, ClientParts parts,
 ClientCore::~ClientCore() { Stop(); }
 
 Decision ClientCore::ShouldAllow(const Request& request) {
-  const int64_t now_ns = clock_->NowNs();
-  absl::StatusOr<Call*> admitted = Admit(request, now_ns);
+  const Asked asked{refusals_.KeyOf(request), request.cost, clock_->NowNs()};
+  std::optional<Decision> refusal =
+      refusals_.Find(asked.key, asked.cost, asked.at_ns);
+  if (refusal.has_value()) return Counted(*std::move(refusal));
+  absl::StatusOr<Call*> admitted = Admit(request, asked.at_ns);
   if (!admitted.ok()) return DecideLocally(request.cost, admitted.status());
   Call& call = **admitted;
-  call.Reset(request.cost, nullptr);
+  call.Reset(asked, nullptr);
   transport_->Send(request, request.cost, options_.timeout, call);
   const int64_t timeout_ns = absl::ToInt64Nanoseconds(options_.timeout);
-  if (!call.WaitForReply(*wait_, now_ns + timeout_ns)) {
-    return Conclude(request.cost,
-                    absl::DeadlineExceededError("no answer in time"), {});
+  if (!call.WaitForReply(*wait_, asked.at_ns + timeout_ns)) {
+    return Conclude(asked, absl::DeadlineExceededError("no answer in time"),
+                    {});
   }
   const absl::Status status = std::exchange(call.status, absl::OkStatus());
   Decision decision = std::exchange(call.decision, Decision());
   Free(call);
-  return Conclude(request.cost, status, std::move(decision));
+  return Conclude(asked, status, std::move(decision));
 }
 
 void ClientCore::ShouldAllowAsync(const Request& request,
                                   std::function<void(Decision)> callback) {
-  absl::StatusOr<Call*> admitted = Admit(request, clock_->NowNs());
+  const Asked asked{refusals_.KeyOf(request), request.cost, clock_->NowNs()};
+  std::optional<Decision> refusal =
+      refusals_.Find(asked.key, asked.cost, asked.at_ns);
+  if (refusal.has_value()) {
+    callback(Counted(*std::move(refusal)));
+    return;
+  }
+  absl::StatusOr<Call*> admitted = Admit(request, asked.at_ns);
   if (!admitted.ok()) {
     callback(DecideLocally(request.cost, admitted.status()));
     return;
   }
-  (*admitted)->Reset(request.cost, std::move(callback));
+  (*admitted)->Reset(asked, std::move(callback));
   transport_->Send(request, request.cost, options_.timeout, **admitted);
 }
 
@@ -197,6 +185,7 @@ void ClientCore::Release(const std::string& ticket) {
 void ClientCore::Refund(const Request& request, uint32_t cost,
                         absl::Time decided_at) {
   if (cost == 0 || decided_at == absl::InfinitePast()) return;
+  refusals_.Forget(refusals_.KeyOf(request));
   if (!AdmitGiveBack()) return;
   transport_->SendRefund(request, cost, decided_at, kGiveBackTimeout,
                          *give_back_);
@@ -222,7 +211,7 @@ bool ClientCore::AdmitGiveBack() {
 
 absl::StatusOr<ClientCore::Call*> ClientCore::Admit(const Request& request,
                                                     int64_t now_ns) {
-  absl::Status valid = Validate(request);
+  absl::Status valid = CheckRequest(request);
   if (!valid.ok()) {
     Count(kBadRequests);
     return valid;
@@ -293,11 +282,15 @@ void ClientCore::RecordProbe(const absl::Status& status) {
   }
 }
 
-Decision ClientCore::Conclude(uint32_t cost, const absl::Status& status,
+Decision ClientCore::Conclude(const Asked& asked, const absl::Status& status,
                               Decision decision) {
   Record(status);
-  if (!status.ok()) return DecideLocally(cost, status);
+  if (!status.ok()) return DecideLocally(asked.cost, status);
   decision.source = Source::kService;
+  if (!decision.allowed) {
+    refusals_.Remember(asked.key, asked.cost, decision, asked.at_ns,
+                       clock_->NowNs());
+  }
   return Counted(std::move(decision));
 }
 

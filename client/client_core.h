@@ -18,6 +18,7 @@
 #include "client/call_wait.h"
 #include "client/decision.h"
 #include "client/options.h"
+#include "client/refusal_cache.h"
 #include "client/request.h"
 #include "client/stats.h"
 #include "client/transport.h"
@@ -32,6 +33,7 @@ struct ClientParts {
   std::unique_ptr<CallWait> wait;
   std::unique_ptr<Transport> transport;
   uint64_t seed = 0;  // of the random pauses
+  HashKey hash_key;   // of the refusal cache
 };
 
 // The client without a network and without a machine's clock: whom to ask, how
@@ -59,6 +61,12 @@ class ClientCore {
   void Stop() { transport_->Stop(); }
 
  private:
+  // A request, once it has been read.
+  struct Asked {
+    Fingerprint key;
+    uint32_t cost = 0;
+    int64_t at_ns = 0;
+  };
   struct Call;
   struct Probe;
   struct GiveBack;
@@ -88,7 +96,7 @@ class ClientCore {
   void Record(const absl::Status& status);
   void RecordProbe(const absl::Status& status);
   // The answer to a call that ended with `status`.
-  Decision Conclude(uint32_t cost, const absl::Status& status,
+  Decision Conclude(const Asked& asked, const absl::Status& status,
                     Decision decision);
   Decision DecideLocally(uint32_t cost, absl::Status error);
   Decision ByPolicy(absl::Status error) const;
@@ -101,6 +109,7 @@ class ClientCore {
   const std::unique_ptr<Clock> clock_;
   const std::unique_ptr<CallWait> wait_;
   const std::unique_ptr<Backstop> backstop_;
+  RefusalCache refusals_;
 
   mutable Mutex mutex_;
   Breaker breaker_ ABSL_GUARDED_BY(mutex_);

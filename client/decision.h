@@ -55,6 +55,10 @@ struct Decision {
   Outcome outcome = Outcome::kAllowed;
   // With kRefused: waiting this long succeeds if nobody else takes.
   absl::Duration retry_after;
+  // With kRefused, from the service: for so long the same request at the same
+  // cost stays refused, unless tokens are given back or rules change. Zero
+  // where the service wants to be asked each time.
+  absl::Duration stands_for;
   // With kAllowed: wait this long before going ahead. Mostly zero: only rules
   // that shape instead of refusing (leaky_bucket) ask for it.
   absl::Duration delay;
@@ -64,8 +68,9 @@ struct Decision {
   // When the service decided, by its own clock: what Refund takes. InfinitePast
   // where it did not decide.
   absl::Time decided_at = absl::InfinitePast();
-  // One for each bucket that applies. From the backstop: its one rule, named
-  // "backstop". From the outage policy: none.
+  // One for each bucket that applies. From the refusal cache: the rules that
+  // refused, at most 8. From the backstop: its one rule, named "backstop". From
+  // the outage policy: none.
   std::vector<RuleStatus> statuses;
   Source source = Source::kService;
   // OK where the service decided. Otherwise why it did not:

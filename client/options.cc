@@ -52,6 +52,8 @@ absl::Status ValidateOptions(const ClientOptions& options) {
            CheckDuration("min_probe_interval", options.min_probe_interval,
                          absl::Milliseconds(1), options.max_probe_interval),
            CheckCount("max_in_flight", options.max_in_flight, 1, 65536),
+           CheckDuration("refusal_cache_ttl", options.refusal_cache_ttl,
+                         absl::ZeroDuration(), absl::Minutes(1)),
            CheckCount("max_batch", options.max_batch, 1, 1000),
        }) {
     if (!status.ok()) return status;

@@ -63,6 +63,13 @@ struct ClientOptions {
   // default 256. Raise it above (calls per second) x (the usual latency).
   uint32_t max_in_flight = 256;
 
+  // How long a refusal of the service answers the same request at the same cost
+  // here, without asking again: until the service would allow it (see
+  // Decision::stands_for), and at most this long, which bounds how late tokens
+  // that others give back and changed rules are seen. 0 to 1 min, default 1 s;
+  // 0 asks each time. Raise it to make an abuser cheaper still.
+  absl::Duration refusal_cache_ttl = absl::Seconds(1);
+
   // Calls that go to the service in one message. While one or two messages are
   // out, further calls gather and go together; an idle client sends each call
   // at once. 1 to 1,000, default 100; 1 sends each call on its own, which is

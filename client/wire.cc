@@ -106,6 +106,7 @@ absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
   decision.outcome = *outcome;
   decision.allowed = *outcome == Outcome::kAllowed;
   decision.retry_after = ToDuration(message.retry_after());
+  decision.stands_for = ToDuration(message.stands_for());
   decision.delay = ToDuration(message.delay());
   decision.ticket = message.ticket();
   if (message.has_decided_at()) {
@@ -163,6 +164,7 @@ v1::ShouldAllowResponse ToMessage(const Decision& decision) {
   v1::ShouldAllowResponse message;
   message.set_outcome(ToWire(decision.outcome));
   SetDuration(decision.retry_after, message.mutable_retry_after());
+  SetDuration(decision.stands_for, message.mutable_stands_for());
   SetDuration(decision.delay, message.mutable_delay());
   message.set_ticket(decision.ticket);
   if (decision.decided_at != absl::InfinitePast()) {

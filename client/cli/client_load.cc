@@ -150,6 +150,7 @@ client::ClientOptions ToClientOptions(const ClientLoadOptions& options) {
   to.timeout = absl::Seconds(1);
   to.max_in_flight =
       std::max({options.callers, options.in_flight, to.max_in_flight});
+  to.refusal_cache_ttl = absl::ZeroDuration();  // each call asks
   to.max_batch = options.max_batch;
   return to;
 }

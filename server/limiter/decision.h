@@ -92,6 +92,10 @@ struct Decision {
   // With kRefused: the longest wait of the rules that refuse, exact to the
   // nanosecond. Waiting that long succeeds if nobody else takes.
   int64_t retry_after_ns = 0;
+  // With kRefused: how long the same request stays refused whatever others do,
+  // unless tokens are given back or rules change. 0 where that is not known
+  // (a slot may be freed), and where a penalty wants to count every refusal.
+  int64_t stands_for_ns = 0;
   // With kAllowed: how long to wait before going ahead, the longest of the
   // rules' delays.
   int64_t delay_ns = 0;

@@ -49,6 +49,9 @@ class Settlement {
     }
     if (decision_.allowed()) Conclude();
     if (has_penalty_ && !decision_.peek) Punish();
+    if (decision_.outcome == Outcome::kRefused) {
+      decision_.stands_for_ns = StandsForNs();
+    }
   }
 
   // Whether some rule may have refused, enforced or not.
@@ -118,6 +121,20 @@ class Settlement {
           std::max(status.retry_after_ns, verdict.retry_after_ns);
       Count(status, decision_);
     }
+  }
+
+  // One rule that refuses is enough, whatever becomes of the others.
+  [[nodiscard]] int64_t StandsForNs() const {
+    int64_t stands_for_ns = 0;
+    for (size_t i = 0; i < charges_.size(); ++i) {
+      const Charge& charge = charges_[i];
+      const RuleStatus& status = statuses_[i];
+      if (charge.shadow || status.outcome != Outcome::kRefused) continue;
+      if (charge.rule->rule.penalty.has_value() && !charge.blocked) return 0;
+      if (charge.algorithm().TakesByTicket() && !charge.blocked) continue;
+      stands_for_ns = std::max(stands_for_ns, status.retry_after_ns);
+    }
+    return stands_for_ns;
   }
 
   Buckets& buckets_;

@@ -99,6 +99,9 @@ void ToProto(const Decision& decision, v1::ShouldAllowResponse& response) {
   response.set_outcome(OutcomeToProto(decision.outcome));
   if (decision.outcome == Outcome::kRefused) {
     SetDuration(decision.retry_after_ns, *response.mutable_retry_after());
+    if (decision.stands_for_ns > 0) {
+      SetDuration(decision.stands_for_ns, *response.mutable_stands_for());
+    }
   }
   if (decision.delay_ns > 0) {
     SetDuration(decision.delay_ns, *response.mutable_delay());

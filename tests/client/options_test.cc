@@ -36,6 +36,7 @@ TEST(ClientOptions, AcceptsTheEndsOfEachRange) {
     o.min_probe_interval = absl::Milliseconds(1);
     o.max_probe_interval = absl::Milliseconds(1);
     o.max_in_flight = 1;
+    o.refusal_cache_ttl = absl::ZeroDuration();
     o.max_batch = 1;
   };
   const Change most = [](ClientOptions& o) {
@@ -46,6 +47,7 @@ TEST(ClientOptions, AcceptsTheEndsOfEachRange) {
     o.min_probe_interval = absl::Seconds(1);
     o.max_probe_interval = absl::Seconds(1);
     o.max_in_flight = 65536;
+    o.refusal_cache_ttl = absl::Minutes(1);
     o.max_batch = 1000;
   };
   for (const Change& change : {least, most}) {
@@ -93,6 +95,12 @@ TEST(ClientOptions, NamesTheFieldThatIsOutOfRangeWhatItHoldsAndWhatIsWanted) {
        "max_in_flight: got 0, want 1 to 65536"},
       {[](auto& o) { o.max_in_flight = 65537; },
        "max_in_flight: got 65537, want 1 to 65536"},
+      {[](auto& o) { o.refusal_cache_ttl = absl::Nanoseconds(-1); },
+       "refusal_cache_ttl: got -1ns, want 0 to 1m"},
+      {[](auto& o) {
+         o.refusal_cache_ttl = absl::Minutes(1) + absl::Nanoseconds(1);
+       },
+       "refusal_cache_ttl: got 1m0.000000001s, want 0 to 1m"},
       {[](auto& o) { o.max_batch = 0; }, "max_batch: got 0, want 1 to 1000"},
       {[](auto& o) { o.max_batch = 1001; },
        "max_batch: got 1001, want 1 to 1000"},

@@ -33,6 +33,7 @@ Decision Full() {
   decision.allowed = false;
   decision.outcome = Outcome::kRefused;
   decision.retry_after = absl::Nanoseconds(1'500'000'001);
+  decision.stands_for = absl::Milliseconds(1400);
   decision.delay = absl::Milliseconds(250);
   decision.ticket = std::string("\0\xff", 2);
   decision.decided_at = absl::FromUnixNanos(1'700'000'000'000'000'001);
@@ -60,6 +61,7 @@ TEST(Wire, ADecisionSurvivesTheWayThereAndBack) {
   EXPECT_EQ(back->allowed, false);
   EXPECT_EQ(back->outcome, Outcome::kRefused);
   EXPECT_EQ(back->retry_after, absl::Nanoseconds(1'500'000'001));
+  EXPECT_EQ(back->stands_for, absl::Milliseconds(1400));
   EXPECT_EQ(back->delay, absl::Milliseconds(250));
   EXPECT_EQ(back->ticket, std::string("\0\xff", 2));
   EXPECT_EQ(back->decided_at, absl::FromUnixNanos(1'700'000'000'000'000'001));

@@ -65,6 +65,7 @@ TEST(ToProto, WritesEveryFieldOfAStatusExactly) {
   Decision decision;
   decision.outcome = Outcome::kRefused;
   decision.retry_after_ns = 2'000'000'001;
+  decision.stands_for_ns = 1'000'000'002;
   RuleStatus& status = decision.statuses.emplace_back();
   status.rule = &rule;
   status.limit = Limit::Create(7, absl::Milliseconds(1500), 9).value();
@@ -78,6 +79,8 @@ TEST(ToProto, WritesEveryFieldOfAStatusExactly) {
   EXPECT_EQ(response.outcome(), v1::REFUSED);
   EXPECT_EQ(response.retry_after().seconds(), 2);
   EXPECT_EQ(response.retry_after().nanos(), 1);
+  EXPECT_EQ(response.stands_for().seconds(), 1);
+  EXPECT_EQ(response.stands_for().nanos(), 2);
   ASSERT_EQ(response.statuses_size(), 1);
   const v1::RuleStatus& out = response.statuses(0);
   EXPECT_EQ(out.rule(), "per-user");
@@ -100,6 +103,7 @@ TEST(ToProto, SaysHowLongToWaitOnlyOfARefusal) {
   ToProto(decision, allowed);
   EXPECT_EQ(allowed.outcome(), v1::ALLOWED);
   EXPECT_FALSE(allowed.has_retry_after());
+  EXPECT_FALSE(allowed.has_stands_for());
   decision.outcome = Outcome::kImpossible;
   v1::ShouldAllowResponse impossible;
   ToProto(decision, impossible);
