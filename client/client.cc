@@ -43,7 +43,9 @@ uint64_t RandomSeed() {
 
 std::unique_ptr<Transport> MakeTransport(const ClientOptions& options,
                                          const Clock& clock) {
-  auto connection = MakeGrpcTransport({.target = options.target});
+  auto connection = MakeGrpcTransport({.target = options.target,
+                                       .load_balancing = options.load_balancing,
+                                       .tls = options.tls});
   if (options.max_batch == 1) return connection;
   return std::make_unique<Coalescer>(
       CoalescerOptions{.max_batch = options.max_batch}, clock,

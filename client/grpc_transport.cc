@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/channel.h"
 #include "client/wire.h"
 #include "server/base/mutex.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
@@ -18,30 +19,6 @@ namespace tollgate::client {
 namespace {
 
 constexpr char kEnds[] = "the client ends";
-
-int ToMs(absl::Duration duration) {
-  return static_cast<int>(absl::ToInt64Milliseconds(duration));
-}
-
-grpc::ChannelArguments ChannelArgs(const GrpcTransportOptions& options) {
-  grpc::ChannelArguments args;
-  args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
-              ToMs(options.min_reconnect_pause));
-  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS,
-              ToMs(options.max_reconnect_pause));
-  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, ToMs(options.connect_timeout));
-  args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ToMs(options.keepalive_interval));
-  args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ToMs(options.keepalive_timeout));
-  args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // A second attempt of a call that was answered too late would charge twice.
-  args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  args.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 5000);
-  args.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
-  // The service is in the caller's own network.
-  args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return args;
-}
 
 // A span from now, which gRPC turns into an instant of its monotonic clock: a
 // step of the wall clock neither cuts nor stretches it.
@@ -57,9 +34,7 @@ absl::Status ToStatus(const grpc::Status& status) {
 class GrpcTransport final : public BatchTransport {
  public:
   explicit GrpcTransport(const GrpcTransportOptions& options)
-      : channel_(grpc::CreateCustomChannel(options.target,
-                                           grpc::InsecureChannelCredentials(),
-                                           ChannelArgs(options))),
+      : channel_(MakeChannel(options)),
         stub_(v1::RateLimiter::NewStub(channel_)) {
     channel_->GetState(/*try_to_connect=*/true);
     thread_ = std::thread([this] { Run(); });

@@ -2,16 +2,20 @@
 #define TOLLGATE_CLIENT_GRPC_TRANSPORT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
 #include "client/batch_transport.h"
+#include "client/options.h"
 
 namespace tollgate::client {
 
 struct GrpcTransportOptions {
-  // Where the service listens, as gRPC names it: host:port, unix:/path.
+  // As in ClientOptions.
   std::string target;
+  LoadBalancing load_balancing = LoadBalancing::kPickFirst;
+  std::optional<TlsOptions> tls;
 
   // Between two attempts to connect, at first and at most; gRPC spreads each by
   // a fifth. An attempt itself may take as long, and at least

@@ -1,5 +1,6 @@
 #include "client/options.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace tollgate::client {
@@ -18,6 +19,40 @@ absl::Status CheckCount(absl::string_view field, uint64_t got, uint64_t least,
   if (got >= least && got <= most) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(field, ": got ", got, ", want ", least, " to ", most));
+}
+
+// Says nothing of what a field holds: it may be a key.
+absl::Status CheckPem(absl::string_view field, absl::string_view text,
+                      absl::string_view want) {
+  if (text.empty() || absl::StrContains(text, want)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": got no PEM text with \"", want, "\""));
+}
+
+absl::Status CheckTls(const std::optional<TlsOptions>& tls) {
+  if (!tls.has_value()) return absl::OkStatus();
+  constexpr char kCert[] = "-----BEGIN CERTIFICATE-----";
+  for (const absl::Status& status :
+       {CheckPem("tls.ca", tls->ca, kCert),
+        CheckPem("tls.cert", tls->cert, kCert),
+        CheckPem("tls.key", tls->key, "PRIVATE KEY-----")}) {
+    if (!status.ok()) return status;
+  }
+  if (tls->cert.empty() == tls->key.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      tls->key.empty() ? "tls.key: empty, want the key of tls.cert"
+                       : "tls.cert: empty, want the certificate of tls.key");
+}
+
+absl::Status CheckBalancing(LoadBalancing balancing) {
+  switch (balancing) {
+    case LoadBalancing::kPickFirst:
+    case LoadBalancing::kRoundRobin:
+      return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("load_balancing: got ", static_cast<int>(balancing),
+                   ", want kPickFirst or kRoundRobin"));
 }
 
 absl::Status CheckPolicy(OutagePolicy policy) {
@@ -41,6 +76,8 @@ absl::Status ValidateOptions(const ClientOptions& options) {
   for (const absl::Status& status : {
            CheckDuration("timeout", options.timeout, absl::Milliseconds(1),
                          absl::Seconds(60)),
+           CheckBalancing(options.load_balancing),
+           CheckTls(options.tls),
            CheckPolicy(options.outage_policy),
            CheckCount("backstop_tokens", options.backstop_tokens, 1,
                       0xFFFFFFFF),

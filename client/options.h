@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "client/tls.h"
 
 namespace tollgate::client {
 
@@ -17,11 +19,28 @@ enum class OutagePolicy {
   kRefuse,    // nothing does
 };
 
+// Which of several addresses is asked.
+enum class LoadBalancing {
+  kPickFirst,   // the first that answers, until it is gone
+  kRoundRobin,  // all in turn
+};
+
 // How a client behaves. The defaults suit a service in the same network.
 struct ClientOptions {
-  // Where the service listens: host:port, or any gRPC name (unix:/path,
-  // dns:///name:port). Not empty. The connection is not encrypted.
+  // Where the service listens: host:port, or any gRPC name: unix:/path, a DNS
+  // name with several addresses (dns:///name:port), a list of addresses
+  // (ipv4:192.0.2.1:8081,192.0.2.2:8081). Not empty.
   std::string target = "127.0.0.1:8081";
+
+  // What becomes of several addresses. Default kPickFirst. With kRoundRobin
+  // each call or batch goes to the next address: only where all of them share
+  // their buckets (a Redis store), since servers that each keep their own would
+  // together allow a multiple of the limits.
+  LoadBalancing load_balancing = LoadBalancing::kPickFirst;
+
+  // Encrypts the connection, and proves who this client is. Default none: the
+  // service must be in a network that is trusted.
+  std::optional<TlsOptions> tls;
 
   // The longest that a decision may take, from the call to the answer; after
   // it the outage policy answers. 1 ms to 60 s, default 20 ms. Raise it where

@@ -12,6 +12,7 @@ set(TOLLGATE_LAYER_rpc base limiter headers proto)
 set(TOLLGATE_LAYER_http base limiter headers metrics)
 set(TOLLGATE_LAYER_app base limiter headers rules metrics state rpc http)
 set(TOLLGATE_LAYER_client base limiter headers proto)
+set(TOLLGATE_LAYER_client_grpc client proto)
 set(TOLLGATE_LAYER_cli base limiter rules client proto)
 set(TOLLGATE_FOREIGN_base sodium)
 set(TOLLGATE_FOREIGN_proto gRPC protobuf)
@@ -24,6 +25,7 @@ set(TOLLGATE_FOREIGN_rpc gRPC protobuf spdlog)
 set(TOLLGATE_FOREIGN_http microhttpd spdlog)
 set(TOLLGATE_FOREIGN_app CLI11 spdlog)
 set(TOLLGATE_FOREIGN_client gRPC protobuf)
+set(TOLLGATE_FOREIGN_client_grpc gRPC protobuf)
 set(TOLLGATE_FOREIGN_cli CLI11 gRPC protobuf)
 
 set(TOLLGATE_TARGETS_sodium PkgConfig::sodium)
@@ -41,7 +43,8 @@ set(TOLLGATE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
 # tollgate_library(NAME SOURCES file... [DEPS layer...] [FOREIGN name...]
 #                  [PUBLIC_FOREIGN name...] [ABSL target...])
 # Makes the library of one layer, as tollgate::NAME. FOREIGN libraries stay
-# PRIVATE; PUBLIC_FOREIGN is for the generated code of proto/ alone.
+# PRIVATE; PUBLIC_FOREIGN is for
+# the generated code of proto/ and the headers of client/grpc alone.
 function(tollgate_library NAME)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;FOREIGN;PUBLIC_FOREIGN;ABSL"
                         ${ARGN})

@@ -2,9 +2,11 @@
 // usable from there.
 #include "client/client.h"
 #include "client/decision.h"
+#include "client/http_headers.h"
 #include "client/options.h"
 #include "client/request.h"
 #include "client/stats.h"
+#include "client/tls.h"
 
 static_assert(__cplusplus < 202002L);
 

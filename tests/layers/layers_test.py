@@ -19,7 +19,7 @@ FOLDERS = [
     ("server/headers", "headers"), ("server/rules", "rules"),
     ("server/metrics", "metrics"), ("server/state", "state"),
     ("server/rpc", "rpc"), ("server/http", "http"), ("server/app", "app"),
-    ("client/cli", "cli"),
+    ("client/cli", "cli"), ("client/grpc", "client_grpc"),
     ("client", "client"), ("proto", "proto"),
     # Generated from proto/, included from its root.
     ("tollgate", "proto"), ("envoy", "proto"),
