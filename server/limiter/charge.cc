@@ -91,6 +91,18 @@ void AddCharges(const BoundRule& rule, uint32_t position, const Ask& ask,
   }
 }
 
+// Lets each token count once for every limiter that shares the limit, as far
+// as that leaves this one a request at a time and one in each period.
+void Share(uint64_t sharers, Charge& charge) {
+  if (charge.impossible) return;
+  const uint64_t requests =
+      std::min<uint64_t>(charge.limit->limit.tokens(), charge.limit->capacity) /
+      charge.rule->rule.cost;
+  charge.ask.cost *= std::min(sharers, std::max<uint64_t>(requests, 1));
+  charge.impossible =
+      charge.ask.cost + charge.ask.reserved > charge.limit->capacity;
+}
+
 // Takes out what the allow-lists that apply take out.
 void Skip(Selection& selection) {
   const auto skipped = [&](const Charge& charge) {
@@ -141,6 +153,9 @@ Selection Select(const Request& request, const DomainRules& domain,
     }
   }
   if (!selection.unlimited.empty()) Skip(selection);
+  if (request.sharers > 1) {
+    for (Charge& charge : selection.charges) Share(request.sharers, charge);
+  }
   if (request.descriptors.size() > 1) {
     std::sort(selection.charges.begin(), selection.charges.end(),
               [](const Charge& a, const Charge& b) {

@@ -285,6 +285,17 @@ Selection Limiter::SelectBuckets(const Request& request,
   return selection;
 }
 
+void Limiter::Spend(const Request& request) {
+  const DomainRules* domain = rules_.Get().FindDomain(request.domain);
+  if (domain == nullptr) return;
+  const Selection selection = SelectBuckets(request, *domain);
+  Buckets buckets(table_, registry_, clock_.NowNs());
+  for (const Charge& charge : selection.charges) {
+    if (charge.impossible || charge.algorithm().TakesByTicket()) continue;
+    buckets.Take(charge, charge.algorithm());
+  }
+}
+
 Decision Limiter::Refund(const Request& request, int64_t taken_at_ns) {
   const RuleSet& rules = rules_.Get();
   Decision decision;

@@ -63,6 +63,11 @@ class Limiter {
   // the caller (RESOURCE_EXHAUSTED), as kExpired is.
   Decision Decide(const Request& request);
 
+  // Takes what `request` costs from each of its buckets that has it, on its own:
+  // for a request that was allowed elsewhere. A bucket that has less keeps that;
+  // slots are not taken.
+  void Spend(const Request& request);
+
   // Gives back what `request`, allowed at `taken_at_ns`, took from buckets that
   // can have it back: never above their capacity, and nothing that a window has
   // forgotten since. Returns the buckets as they are then. For the caller who

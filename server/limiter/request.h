@@ -60,6 +60,11 @@ struct Request {
   // One for each descriptor, or none at all: `cost` for all of them. With
   // `cost` 0 nothing is taken or given back, whatever the terms say.
   absl::Span<const DescriptorTerms> terms = {};
+  // How many limiters share each limit evenly, this one among them, 1 or more:
+  // each token counts as often, so that together they keep to the limit. But a
+  // request at a time and one in each period is left to every one of them. Rules
+  // from Envoy-format files are not shared.
+  uint32_t sharers = 1;
 };
 
 inline constexpr size_t kMaxDomainBytes = 256;
