@@ -21,8 +21,12 @@ bool Refuses(const Quota& quota) { return quota.outcome != Outcome::kAllowed; }
 
 uint64_t Integer(uint64_t number) { return std::min(number, kMaxInteger); }
 
-// The whole seconds in which an empty bucket fills, rounded up; 1 or more.
+// The whole seconds in which an empty bucket fills, rounded up; 1 or more. The
+// period if nothing ever fills it.
 uint64_t FillSeconds(const Quota& quota) {
+  if (quota.burst == 0) {  // refuses everything, in every period
+    return std::max<uint64_t>(WholeSeconds(quota.period_ns), 1);
+  }
   const absl::uint128 whole =
       absl::uint128(quota.burst) * std::max<int64_t>(quota.period_ns, 1);
   const absl::uint128 part =

@@ -191,6 +191,9 @@ TEST(Draft10Headers, TellABurstOverTheTimeInWhichItFills) {
   EXPECT_EQ(policy(), R"("a";q=21;w=3)");
   quota.burst = 5;  // 0.5 s: a window is never 0
   EXPECT_EQ(policy(), R"("a";q=5;w=1)");
+  quota.burst = 0;  // refuses everything
+  quota.period_ns = 60 * kSecond;
+  EXPECT_EQ(policy(), R"("a";q=0;w=60)");
 }
 
 TEST(Draft10Headers, RoundTheWindowUpAtANanosecond) {
