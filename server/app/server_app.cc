@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/app/gateway_routes.h"
 #include "server/app/rule_loader.h"
 #include "server/base/clock.h"
 #include "server/http/http_server.h"
@@ -99,6 +100,12 @@ class RunningServer final : public ServerApp {
   absl::Status StartHttp();
   absl::Status StartRpc();
   [[nodiscard]] Readiness readiness() const;
+  [[nodiscard]] EnvoyAnswerOptions gateway_options() const {
+    return {
+        .headers = options_.rate_limit_headers.value_or(HeaderProfile::kNone),
+        .dynamic_metadata = options_.envoy_dynamic_metadata,
+        .shadow_mode = options_.envoy_shadow_mode};
+  }
 
   const ServerOptions options_;
   std::atomic<State> state_{State::kStarting};  // told by HTTP's threads
@@ -156,6 +163,12 @@ absl::Status RunningServer::StartHttp() {
         {.buckets = limiter_.bucket_count(), .swept = limiter_.swept_count()});
   };
   http.readiness = [this] { return readiness(); };
+  http.max_body_bytes = static_cast<size_t>(options_.max_message_bytes);
+  http.routes = MakeGatewayRoutes(
+      {.gateway = gateway_options(),
+       .check_headers =
+           options_.rate_limit_headers.value_or(HeaderProfile::kDraft10)},
+      limiter_, steady_clock_, call_metrics_);
   auto server = MakeHttpServer(std::move(http));
   if (!server.ok()) return server.status();
   http_ = *std::move(server);
@@ -168,6 +181,7 @@ absl::Status RunningServer::StartRpc() {
   rpc.threads = options_.threads;
   rpc.max_in_flight = options_.max_in_flight;
   rpc.max_message_bytes = options_.max_message_bytes;
+  rpc.gateway = gateway_options();
   rpc.rules_in_force = [this] { return rules_.in_force(); };
   rpc_ = MakeRpcServer(std::move(rpc), limiter_, limiter_clock_, steady_clock_,
                        call_metrics_);

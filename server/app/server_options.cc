@@ -105,6 +105,19 @@ absl::Status SetHalfLife(const std::string& value, ServerOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status SetHeaders(const std::string& value, ServerOptions& options) {
+  const absl::StatusOr<HeaderProfile> profile = ParseHeaderProfile(value);
+  if (!profile.ok()) return profile.status();
+  options.rate_limit_headers = *profile;
+  return absl::OkStatus();
+}
+
+absl::Status SetBool(const std::string& value, bool& out) {
+  if (value != "true" && value != "false") return Bad(value, "true or false");
+  out = value == "true";
+  return absl::OkStatus();
+}
+
 struct Flag {
   const char* name;
   const char* type;
@@ -136,14 +149,15 @@ constexpr std::array kFlags = {
          [](const std::string& v, ServerOptions& o) {
            return SetAddress(v, o.listen);
          }},
-    Flag{"--http-listen", "HOST:PORT",
-         "Where /metrics, /healthz and /readyz are; port 0 takes a free one, "
-         "\"\" or off means no HTTP [127.0.0.1:8080]",
-         [](const std::string& v, ServerOptions& o) {
-           if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
-           o.http_listen.clear();
-           return absl::OkStatus();
-         }},
+    Flag{
+        "--http-listen", "HOST:PORT",
+        "Where /metrics, /healthz, /readyz, /json and /check are; port 0 takes "
+        "a free one, \"\" or off means no HTTP [127.0.0.1:8080]",
+        [](const std::string& v, ServerOptions& o) {
+          if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
+          o.http_listen.clear();
+          return absl::OkStatus();
+        }},
     Flag{"--max-in-flight", "N",
          "Calls being answered at once; more are turned away with UNAVAILABLE "
          "[4096]",
@@ -159,6 +173,23 @@ constexpr std::array kFlags = {
          "Threads that answer; 0 is as many as cores, at least 2 [0]",
          [](const std::string& v, ServerOptions& o) {
            return SetInt(v, 0, 1024, o.threads);
+         }},
+    Flag{"--rate-limit-headers", "PROFILE",
+         "The headers that tell a client its limits: legacy (X-RateLimit-*), "
+         "draft10 (RateLimit, RateLimit-Policy) or none, in answers to Envoy "
+         "and from /check [none to Envoy, draft10 from /check]",
+         SetHeaders},
+    Flag{"--envoy-dynamic-metadata", "BOOL",
+         "true: answers to Envoy tell the request and the rules' metadata in "
+         "dynamic_metadata [false]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetBool(v, o.envoy_dynamic_metadata);
+         }},
+    Flag{"--envoy-shadow-mode", "BOOL",
+         "true: the overall answer to Envoy is always OK, whatever the "
+         "statuses say; for a trial [false]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetBool(v, o.envoy_shadow_mode);
          }},
     Flag{"--drain-grace", "DURATION",
          "After SIGTERM: how long calls in flight may take to finish [10s]",

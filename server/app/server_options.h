@@ -2,10 +2,12 @@
 #define TOLLGATE_SERVER_APP_SERVER_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/headers/rate_limit_headers.h"
 #include "server/limiter/refused_keys.h"
 
 namespace tollgate {
@@ -22,6 +24,10 @@ struct ServerOptions {
   int64_t max_in_flight = 4096;
   int max_message_bytes = 64 * 1024;
   int threads = 0;  // 0: as many as cores, at least 2
+  // Unset: none to gateways, draft10 from /check.
+  std::optional<HeaderProfile> rate_limit_headers;
+  bool envoy_dynamic_metadata = false;
+  bool envoy_shadow_mode = false;
   absl::Duration drain_grace = absl::Seconds(10);
   absl::Duration drain_delay = absl::ZeroDuration();
   LogLevel log_level = LogLevel::kInfo;

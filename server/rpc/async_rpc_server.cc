@@ -222,6 +222,7 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
   builder.RegisterService(&services_.rate_limiter);
   builder.RegisterService(&services_.admin);
+  builder.RegisterService(&services_.gateway);
   builder.RegisterService(&services_.health_calls);
   feed_.Refresh(/*heartbeat=*/false);
   int port = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
 #include "server/rpc/admission.h"
@@ -24,6 +25,7 @@ namespace tollgate {
 struct Services {
   RateLimiterService rate_limiter;
   v1::Admin::AsyncService admin;
+  envoy::service::ratelimit::v3::RateLimitService::AsyncService gateway;
   HealthCalls::Service health_calls;
   Health health;
 };

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "server/rpc/admin_handler.h"
+#include "server/rpc/gateway_handler.h"
 #include "tollgate/v1/rate_limiter.pb.h"
 
 namespace tollgate {
@@ -35,10 +36,11 @@ class MessageHandler {
                                v1::ReleaseResponse& response) = 0;
 };
 
-// What answers, one for each completion queue. Neither is null.
+// What answers, one for each completion queue. None is null.
 struct Handlers {
   std::unique_ptr<MessageHandler> rate_limiter;
   std::unique_ptr<AdminHandler> admin;
+  std::unique_ptr<GatewayHandler> gateway;
 };
 
 // Called once for each thread, before the server listens.

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
 #include "server/rpc/event.h"
 #include "tollgate/v1/admin.grpc.pb.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
@@ -12,8 +13,12 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
 Health::Status Health::StatusOf(const std::string& service) const {
+  using envoy::service::ratelimit::v3::RateLimitService;
+  // "ratelimit" is what probes of Envoy's own rate limit service ask for.
   if (!service.empty() && service != v1::RateLimiter::service_full_name() &&
-      service != v1::Admin::service_full_name()) {
+      service != v1::Admin::service_full_name() &&
+      service != RateLimitService::service_full_name() &&
+      service != "ratelimit") {
     return HealthCheckResponse::SERVICE_UNKNOWN;
   }
   return serving() ? HealthCheckResponse::SERVING

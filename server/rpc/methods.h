@@ -70,9 +70,14 @@ class AllCallPools {
 
  private:
   using AdminService = v1::Admin::AsyncService;
+  using GatewayService =
+      envoy::service::ratelimit::v3::RateLimitService::AsyncService;
   using Pools = std::tuple<
       CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllow,
                                  &MessageHandler::ShouldAllow, 32>>,
+      CallPool<Method<
+          &Services::gateway, &GatewayService::RequestShouldRateLimit,
+          &Handlers::gateway, &GatewayHandler::ShouldRateLimit, 32, 4096>>,
       CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllowBatch,
                                  &MessageHandler::ShouldAllowBatch, 4,
                                  size_t{64} * 1024>>,

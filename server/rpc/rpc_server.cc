@@ -5,6 +5,7 @@
 
 #include "server/rpc/admin_handler.h"
 #include "server/rpc/async_rpc_server.h"
+#include "server/rpc/gateway_handler.h"
 #include "server/rpc/rate_limiter_handler.h"
 
 namespace tollgate {
@@ -22,11 +23,13 @@ std::unique_ptr<RpcServer> MakeRpcServer(RpcServerOptions options,
   const RulesInForceFn rules_in_force = options.rules_in_force;
   return MakeAsyncRpcServer(
       std::move(options),
-      [&limiter, &limiter_clock, &observer, rules_in_force] {
+      [&limiter, &limiter_clock, &observer, rules_in_force,
+       gateway = options.gateway] {
         return Handlers{
             std::make_unique<RateLimiterHandler>(limiter, limiter_clock,
                                                  observer),
-            std::make_unique<AdminHandler>(limiter, rules_in_force, observer)};
+            std::make_unique<AdminHandler>(limiter, rules_in_force, observer),
+            std::make_unique<GatewayHandler>(limiter, gateway, observer)};
       },
       limiter_clock, steady_clock, observer);
 }

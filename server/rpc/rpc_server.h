@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/base/clock.h"
+#include "server/envoy/envoy_answer.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/rule_set.h"
 
@@ -44,6 +45,8 @@ struct RpcServerOptions {
   // How often it looks for other rules or another number of clients to tell
   // them of. 1 ms or more.
   absl::Duration policy_interval = absl::Seconds(1);
+  // What answers to gateways hold.
+  EnvoyAnswerOptions gateway;
 };
 
 // Told of every call. Called on the thread that answers, under no lock, so it
@@ -64,8 +67,9 @@ class RpcObserver {
   virtual void OnWatchers(int change) = 0;
 };
 
-// Serves tollgate.v1.RateLimiter and Admin, grpc.health.v1.Health (for "" and
-// both) and server reflection. Thread-compatible.
+// Serves tollgate.v1.RateLimiter and Admin, Envoy's RateLimitService,
+// grpc.health.v1.Health (for "", for each by its name, and for "ratelimit",
+// which gateways know) and server reflection. Thread-compatible.
 class RpcServer {
  public:
   // Drains without grace if nobody did.

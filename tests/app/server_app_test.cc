@@ -68,6 +68,55 @@ TEST(ServerApp, DecidesByTheRuleFileAndCountsIt) {
             HasSubstr("tollgate_build_info{version=\"")));
 }
 
+constexpr char kAna[] =
+    R"({"domain":"shop","descriptors":[{"entries":[{"key":"user","value":"ana"}]}]})";
+
+TEST(ServerApp, AnswersGatewaysWithoutGrpc) {
+  const TempFiles files;
+  const auto app =
+      StartServerApp(LocalOptions(files.Write("rules.yaml", kTwoRules)));
+  ASSERT_TRUE(app.ok()) << app.status();
+  const int http = (*app)->http_port();
+  EXPECT_THAT(AskHttp(http, "GET", "/check?.domain=shop&user=ana"),
+              AllOf(StartsWith("HTTP/1.1 200 "),
+                    HasSubstr("RateLimit-Policy: \"per-user\";q=2;w=")));
+  EXPECT_THAT(AskHttp(http, "POST", "/json", kAna),
+              AllOf(StartsWith("HTTP/1.1 200 "),
+                    HasSubstr("Content-Type: application/json\r\n"),
+                    HasSubstr(R"({"overallCode":"OK","statuses":[{)")));
+  EXPECT_THAT(AskHttp(http, "POST", "/json", kAna),
+              AllOf(StartsWith("HTTP/1.1 429 "),
+                    HasSubstr(R"({"overallCode":"OVER_LIMIT",)")));
+  EXPECT_THAT(AskHttp(http, "GET", "/check?.domain=shop&user=ana"),
+              AllOf(StartsWith("HTTP/1.1 429 "), HasSubstr("Retry-After: ")));
+  EXPECT_THAT(AskHttp(http, "POST", "/json", "{"),
+              AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("JSON")));
+  EXPECT_THAT(AskHttp(http, "GET", "/check?user=ana"),
+              AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr(".domain")));
+  EXPECT_THAT(AskHttp(http, "GET", "/metrics"),
+              AllOf(HasSubstr("tollgate_request_duration_seconds_count 6\n"),
+                    HasSubstr("tollgate_invalid_requests_total 2\n")));
+}
+
+TEST(ServerApp, TellsGatewaysWhatItsFlagsSay) {
+  const TempFiles files;
+  ServerOptions options = LocalOptions(files.Write("rules.yaml", kTwoRules));
+  options.rate_limit_headers = HeaderProfile::kLegacy;
+  options.envoy_shadow_mode = true;
+  options.envoy_dynamic_metadata = true;
+  const auto app = StartServerApp(options);
+  ASSERT_TRUE(app.ok()) << app.status();
+  const int http = (*app)->http_port();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(
+        AskHttp(http, "POST", "/json", kAna),
+        AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("X-RateLimit-Remaining"),
+              HasSubstr(R"("dynamicMetadata":{)")));
+  }
+  EXPECT_THAT(AskHttp(http, "GET", "/check?.domain=shop&user=bob"),
+              HasSubstr("X-RateLimit-Remaining: 1\r\n"));
+}
+
 TEST(ServerApp, TellsReadinessUntilItDrains) {
   const TempFiles files;
   const auto app =

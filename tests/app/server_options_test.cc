@@ -24,6 +24,20 @@ absl::StatusOr<ParsedFlags> ParseWithRules(const char* flag) {
   return Parse({"--rules=r.yaml", flag});
 }
 
+TEST(ServerOptions, HaveWhatGatewaysAreTold) {
+  auto parsed = Parse({"--rules=r"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_FALSE(parsed->options.rate_limit_headers.has_value());
+  EXPECT_FALSE(parsed->options.envoy_dynamic_metadata);
+  EXPECT_FALSE(parsed->options.envoy_shadow_mode);
+  parsed = Parse({"--rules=r", "--rate-limit-headers=draft10",
+                  "--envoy-dynamic-metadata=true", "--envoy-shadow-mode=true"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->options.rate_limit_headers, HeaderProfile::kDraft10);
+  EXPECT_TRUE(parsed->options.envoy_dynamic_metadata);
+  EXPECT_TRUE(parsed->options.envoy_shadow_mode);
+}
+
 TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   const auto parsed = Parse({"--rules=r.yaml"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
@@ -101,6 +115,12 @@ TEST(ParseServerFlags, NamesTheFlagWhatItGotAndWhatItWants) {
       {"--max-in-flight=many", "--max-in-flight: got \"many\", want"},
       {"--max-message-bytes=1023", "--max-message-bytes: got \"1023\", want"},
       {"--max-message-bytes=16777217", "--max-message-bytes: got \"16777217\""},
+      {"--rate-limit-headers=ietf",
+       "--rate-limit-headers: got \"ietf\", want legacy, draft10 or none"},
+      {"--envoy-dynamic-metadata=yes",
+       "--envoy-dynamic-metadata: got \"yes\", want true or false"},
+      {"--envoy-shadow-mode=1",
+       "--envoy-shadow-mode: got \"1\", want true or false"},
       {"--threads=-1", "--threads: got \"-1\", want"},
       {"--threads=1025", "--threads: got \"1025\", want"},
       {"--drain-grace=10", "--drain-grace: got \"10\", want a duration"},

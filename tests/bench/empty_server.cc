@@ -68,7 +68,9 @@ int Serve() {
       [&] {
         return Handlers{std::make_unique<EmptyHandler>(),
                         std::make_unique<AdminHandler>(
-                            limiter, options.rules_in_force, observer)};
+                            limiter, options.rules_in_force, observer),
+                        std::make_unique<GatewayHandler>(
+                            limiter, EnvoyAnswerOptions(), observer)};
       },
       limiter_clock, steady_clock, observer);
   const absl::StatusOr<int> port = server->Start();

@@ -50,6 +50,20 @@ TEST(Health, ChecksOneAfterAnother) {
   }
 }
 
+TEST(Health, KnowsEachServiceByItsName) {
+  const Served served;
+  const auto stub = HealthStub::NewStub(served.channel);
+  for (const char* service :
+       {"tollgate.v1.RateLimiter", "tollgate.v1.Admin",
+        "envoy.service.ratelimit.v3.RateLimitService", "ratelimit"}) {
+    grpc::ClientContext context;
+    SetDeadline(context);
+    HealthCheckResponse response;
+    ASSERT_TRUE(stub->Check(&context, Of(service), &response).ok()) << service;
+    EXPECT_EQ(response.status(), HealthCheckResponse::SERVING) << service;
+  }
+}
+
 TEST(Health, IsNoCallOfTheRateLimiter) {
   const Served served;
   const auto stub = HealthStub::NewStub(served.channel);

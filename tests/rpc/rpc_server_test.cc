@@ -322,8 +322,10 @@ TEST(RpcServer, ListsItsServicesByReflection) {
   grpc::ByteBuffer answer;
   call->Read(&answer, nullptr);
   queue.Next(&tag, &ok);
-  EXPECT_THAT(ToBytes(answer), AllOf(HasSubstr("tollgate.v1.RateLimiter"),
-                                     HasSubstr("tollgate.v1.Admin")));
+  EXPECT_THAT(ToBytes(answer),
+              AllOf(HasSubstr("tollgate.v1.RateLimiter"),
+                    HasSubstr("tollgate.v1.Admin"),
+                    HasSubstr("envoy.service.ratelimit.v3.RateLimitService")));
   grpc::Status status;
   call->Finish(&status, nullptr);
   queue.Next(&tag, &ok);

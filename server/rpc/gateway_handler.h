@@ -1,0 +1,43 @@
+#ifndef TOLLGATE_SERVER_RPC_GATEWAY_HANDLER_H_
+#define TOLLGATE_SERVER_RPC_GATEWAY_HANDLER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "envoy/service/ratelimit/v3/rls.pb.h"
+#include "server/envoy/envoy_handler.h"
+#include "server/rpc/rpc_server.h"
+
+namespace tollgate {
+
+// Envoy's RateLimitService as functions of messages: the handler that the HTTP
+// port asks too, with what becomes of its calls told to the observer.
+// Thread-compatible.
+class GatewayHandler {
+ public:
+  using Request = envoy::service::ratelimit::v3::RateLimitRequest;
+  using Response = envoy::service::ratelimit::v3::RateLimitResponse;
+
+  // Both must outlive the handler.
+  GatewayHandler(Limiter& limiter, const EnvoyAnswerOptions& options,
+                 RpcObserver& observer)
+      : envoy_(limiter, options), observer_(observer) {}
+
+  // As EnvoyHandler.
+  absl::Status ShouldRateLimit(const Request& request, int64_t deadline_ns,
+                               Response& response) {
+    absl::Status status =
+        envoy_.ShouldRateLimit(request, deadline_ns, response);
+    if (absl::IsInvalidArgument(status)) observer_.OnInvalid();
+    if (absl::IsDeadlineExceeded(status)) observer_.OnExpired();
+    return status;
+  }
+
+ private:
+  EnvoyHandler envoy_;
+  RpcObserver& observer_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_SERVER_RPC_GATEWAY_HANDLER_H_
