@@ -54,6 +54,8 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.drain_delay, absl::ZeroDuration());
   EXPECT_EQ(options.log_level, LogLevel::kInfo);
   EXPECT_EQ(options.log_format, LogFormat::kText);
+  EXPECT_EQ(options.state_file, "");
+  EXPECT_EQ(options.state_interval, absl::Seconds(60));
   EXPECT_EQ(options.port_file, "");
   EXPECT_EQ(options.refused_keys.mode, RefusedKeysOptions::Mode::kOn);
   EXPECT_EQ(options.refused_keys.keys_per_rule, 100u);
@@ -150,6 +152,18 @@ TEST(ParseServerFlags, WantsRules) {
        {std::vector<const char*>{}, std::vector<const char*>{"--rules="}}) {
     EXPECT_THAT(Parse(flags), StatusIs(absl::StatusCode::kInvalidArgument,
                                        HasSubstr("--rules")));
+  }
+}
+
+TEST(ParseServerFlags, TakesAStateIntervalFrom10MillisecondsTo1Hour) {
+  for (const char* const good : {"10ms", "1h"}) {
+    EXPECT_TRUE(Parse({"--rules=r", "--state-interval", good}).ok()) << good;
+  }
+  for (const char* const bad : {"9ms", "1h1ns", "0", "-1s", "often", ""}) {
+    EXPECT_THAT(Parse({"--rules=r", "--state-interval", bad}).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("--state-interval: got \"")))
+        << bad;
   }
 }
 

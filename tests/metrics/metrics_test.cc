@@ -45,6 +45,25 @@ TEST(Metrics, CountsExactlyWhatSeveralThreadsDecide) {
   EXPECT_EQ(counted.Requests("_unknown", "unmatched"), 80);
 }
 
+TEST(Metrics, ShowsWhatBecameOfTheStateFile) {
+  Counted counted;
+  const auto value = [&counted](const char* series) {
+    return ValueOf(counted.metrics->Serialize({}), series);
+  };
+  EXPECT_EQ(value("tollgate_state_saves_total{result=\"success\"}"), 0);
+  EXPECT_EQ(value("tollgate_state_saves_total{result=\"failure\"}"), 0);
+  EXPECT_EQ(value("tollgate_state_restored_buckets"), 0);
+  EXPECT_EQ(value("tollgate_state_saved_timestamp_seconds"), kNoSeries);
+  counted.metrics->SetStateRestored(7);
+  counted.metrics->CountStateSaved(1'700'000'000'500'000'000);
+  counted.metrics->CountStateSaveFailure();
+  counted.metrics->CountStateSaveFailure();
+  EXPECT_EQ(value("tollgate_state_saves_total{result=\"success\"}"), 1);
+  EXPECT_EQ(value("tollgate_state_saves_total{result=\"failure\"}"), 2);
+  EXPECT_EQ(value("tollgate_state_restored_buckets"), 7);
+  EXPECT_EQ(value("tollgate_state_saved_timestamp_seconds"), 1'700'000'000.5);
+}
+
 TEST(Metrics, CountsARuleAsAllowedOnlyIfTheWholeRequestWas) {
   Counted counted;
   counted.SetRules({PerUser("wide", 5), PerUser("narrow", 2)});
