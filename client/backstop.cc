@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/memory/memory.h"
+#include "client/core_decision.h"
 #include "server/limiter/rule.h"
 #include "server/limiter/rule_set.h"
 
@@ -12,33 +13,6 @@ namespace tollgate::client {
 namespace {
 
 constexpr char kName[] = "backstop";
-
-Outcome ToOutcome(tollgate::Outcome outcome) {
-  switch (outcome) {
-    case tollgate::Outcome::kAllowed:
-      return Outcome::kAllowed;
-    case tollgate::Outcome::kImpossible:
-      return Outcome::kImpossible;
-    case tollgate::Outcome::kRefused:
-    case tollgate::Outcome::kExpired:     // the request below has no deadline
-    case tollgate::Outcome::kOverridden:  // and no limit of its own
-      break;
-  }
-  return Outcome::kRefused;
-}
-
-RuleStatus ToStatus(const tollgate::RuleStatus& from) {
-  RuleStatus to;
-  to.rule = kName;
-  to.tokens = from.limit.tokens();
-  to.period = absl::Nanoseconds(from.limit.period_ns());
-  to.burst = from.limit.burst();
-  to.remaining = from.remaining;
-  to.reset_after = absl::Nanoseconds(from.reset_after_ns);
-  to.retry_after = absl::Nanoseconds(from.retry_after_ns);
-  to.outcome = ToOutcome(from.outcome);
-  return to;
-}
 
 }  // namespace
 
@@ -75,17 +49,8 @@ Decision Backstop::Decide(uint32_t cost) {
   request.domain = kName;
   request.descriptors = descriptors;
   request.cost = cost;
-  const tollgate::Decision decided = limiter_.Decide(request);
-
-  Decision decision;
-  decision.allowed = decided.allowed();
-  decision.outcome = ToOutcome(decided.outcome);
-  decision.retry_after = absl::Nanoseconds(decided.retry_after_ns);
+  Decision decision = ToClientDecision(limiter_.Decide(request));
   decision.source = Source::kBackstop;
-  decision.statuses.reserve(decided.statuses.size());
-  for (const tollgate::RuleStatus& status : decided.statuses) {
-    decision.statuses.push_back(ToStatus(status));
-  }
   return decision;
 }
 

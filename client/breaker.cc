@@ -1,9 +1,5 @@
 #include "client/breaker.h"
 
-#include <algorithm>
-
-#include "absl/numeric/int128.h"
-
 namespace tollgate::client {
 
 Breaker::Permit Breaker::Ask(int64_t now_ns) {
@@ -18,7 +14,7 @@ void Breaker::OnFailure(int64_t now_ns, uint32_t random) {
   // nothing new, and must not put off the probe.
   if (open_ || ++failures_ < options_.failures) return;
   open_ = true;
-  pause_ns_ = options_.min_probe_ns;
+  backoff_.Reset();
   ScheduleProbe(now_ns, random);
 }
 
@@ -38,10 +34,7 @@ void Breaker::Close() {
 }
 
 void Breaker::ScheduleProbe(int64_t now_ns, uint32_t random) {
-  const auto cut = static_cast<int64_t>(
-      (absl::uint128(static_cast<uint64_t>(pause_ns_ / 2)) * random) >> 32);
-  probe_at_ns_ = now_ns + pause_ns_ - cut;
-  pause_ns_ = std::min(pause_ns_ * 2, options_.max_probe_ns);
+  probe_at_ns_ = now_ns + backoff_.Next(random);
 }
 
 }  // namespace tollgate::client

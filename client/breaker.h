@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "client/backoff.h"
+
 namespace tollgate::client {
 
 struct BreakerOptions {
@@ -26,7 +28,9 @@ class Breaker {
     kProbe,  // answer locally, and send one probe: its result must be reported
   };
 
-  explicit Breaker(const BreakerOptions& options) : options_(options) {}
+  explicit Breaker(const BreakerOptions& options)
+      : options_(options),
+        backoff_(options.min_probe_ns, options.max_probe_ns) {}
 
   // Asks for one call at `now_ns`.
   Permit Ask(int64_t now_ns);
@@ -44,7 +48,7 @@ class Breaker {
 
  private:
   void Close();
-  // Schedules the next probe, and doubles the pause for the one after.
+  // Schedules the next probe.
   void ScheduleProbe(int64_t now_ns, uint32_t random);
 
   BreakerOptions options_;
@@ -52,8 +56,8 @@ class Breaker {
   uint32_t failures_ = 0;  // in a row, while closed
   // Outlives a Close(), so that there is never a second probe at a time.
   bool probe_is_out_ = false;
+  Backoff backoff_;          // between probes
   int64_t probe_at_ns_ = 0;  // while open
-  int64_t pause_ns_ = 0;     // while open: before the probe after the next
 };
 
 }  // namespace tollgate::client

@@ -10,6 +10,7 @@
 #include "client/client_core.h"
 #include "client/coalescer.h"
 #include "client/grpc_transport.h"
+#include "client/outage_rules.h"
 #include "server/base/clock.h"
 #include "server/base/keyed_hash.h"
 
@@ -42,10 +43,16 @@ uint64_t RandomSeed() {
 }
 
 std::unique_ptr<Transport> MakeTransport(const ClientOptions& options,
-                                         const Clock& clock) {
-  auto connection = MakeGrpcTransport({.target = options.target,
-                                       .load_balancing = options.load_balancing,
-                                       .tls = options.tls});
+                                         const Clock& clock,
+                                         OutageRules& rules) {
+  GrpcTransportOptions grpc;
+  grpc.target = options.target;
+  grpc.load_balancing = options.load_balancing;
+  grpc.tls = options.tls;
+  if (options.watch_policy) grpc.policy_handler = &rules;
+  grpc.policy_domains = options.policy_domains;
+  grpc.seed = RandomSeed();
+  auto connection = MakeGrpcTransport(grpc);
   if (options.max_batch == 1) return connection;
   return std::make_unique<Coalescer>(
       CoalescerOptions{.max_batch = options.max_batch}, clock,
@@ -60,7 +67,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
   ClientParts parts;
   parts.clock = std::make_unique<SystemClock>();
   parts.wait = std::make_unique<SteadyWait>(*parts.clock);
-  parts.transport = MakeTransport(options, *parts.clock);
+  parts.rules = std::make_unique<OutageRules>(*parts.clock);
+  parts.transport = MakeTransport(options, *parts.clock, *parts.rules);
   parts.seed = RandomSeed();
   parts.hash_key = RandomHashKey();
   auto core = ClientCore::Create(options, std::move(parts));

@@ -35,7 +35,8 @@ struct ClientCore::Call final : ReplyHandler {
 
   void OnReply(const absl::Status& reply, Decision decided) override {
     if (callback) {
-      Decision answer = core.Conclude(asked, reply, std::move(decided));
+      Decision answer =
+          core.Conclude(request, asked, reply, std::move(decided));
       const auto call_back = std::exchange(callback, nullptr);
       core.Free(*this);
       call_back(std::move(answer));
@@ -73,11 +74,17 @@ struct ClientCore::Call final : ReplyHandler {
     return false;
   }
 
-  void Reset(const Asked& request, std::function<void(Decision)> on_answer) {
-    asked = request;
-    callback = std::move(on_answer);
+  // For a caller who waits.
+  void Reset() {
     MutexLock lock(mutex);
     state = State::kWaiting;
+  }
+  // For one who is called back.
+  void Reset(const Request& what, const Asked& as,
+             std::function<void(Decision)> on_answer) {
+    request = what;  // into the memory that it has
+    asked = as;
+    callback = std::move(on_answer);
   }
 
   enum class State { kWaiting, kAnswered, kAbandoned };
@@ -86,6 +93,7 @@ struct ClientCore::Call final : ReplyHandler {
   // Set before the call is sent. Empty: somebody waits in WaitForReply.
   std::function<void(Decision)> callback;
   Asked asked;
+  Request request;  // where there is a callback
 
   Mutex mutex;
   std::condition_variable_any changed;
@@ -129,6 +137,8 @@ ClientCore::ClientCore(const ClientOptions& options, ClientParts parts,
       clock_(std::move(parts.clock)),
       wait_(std::move(parts.wait)),
       backstop_(std::move(backstop)),
+      rules_(parts.rules != nullptr ? std::move(parts.rules)
+                                    : std::make_unique<OutageRules>(*clock_)),
       refusals_(options.refusal_cache_ttl, parts.hash_key),
       breaker_(BreakerOptionsOf(options)),
       random_(parts.seed),
@@ -144,19 +154,19 @@ Decision ClientCore::ShouldAllow(const Request& request) {
       refusals_.Find(asked.key, asked.cost, asked.at_ns);
   if (refusal.has_value()) return Counted(*std::move(refusal));
   absl::StatusOr<Call*> admitted = Admit(request, asked.at_ns);
-  if (!admitted.ok()) return DecideLocally(request.cost, admitted.status());
+  if (!admitted.ok()) return DecideLocally(request, admitted.status());
   Call& call = **admitted;
-  call.Reset(asked, nullptr);
+  call.Reset();
   transport_->Send(request, request.cost, options_.timeout, call);
   const int64_t timeout_ns = absl::ToInt64Nanoseconds(options_.timeout);
   if (!call.WaitForReply(*wait_, asked.at_ns + timeout_ns)) {
-    return Conclude(asked, absl::DeadlineExceededError("no answer in time"),
-                    {});
+    return Conclude(request, asked,
+                    absl::DeadlineExceededError("no answer in time"), {});
   }
   const absl::Status status = std::exchange(call.status, absl::OkStatus());
   Decision decision = std::exchange(call.decision, Decision());
   Free(call);
-  return Conclude(asked, status, std::move(decision));
+  return Conclude(request, asked, status, std::move(decision));
 }
 
 void ClientCore::ShouldAllowAsync(const Request& request,
@@ -170,15 +180,15 @@ void ClientCore::ShouldAllowAsync(const Request& request,
   }
   absl::StatusOr<Call*> admitted = Admit(request, asked.at_ns);
   if (!admitted.ok()) {
-    callback(DecideLocally(request.cost, admitted.status()));
+    callback(DecideLocally(request, admitted.status()));
     return;
   }
-  (*admitted)->Reset(asked, std::move(callback));
+  (*admitted)->Reset(request, asked, std::move(callback));
   transport_->Send(request, request.cost, options_.timeout, **admitted);
 }
 
 void ClientCore::Release(const std::string& ticket) {
-  if (ticket.empty() || !AdmitGiveBack()) return;
+  if (ticket.empty() || rules_->Release(ticket) || !AdmitGiveBack()) return;
   transport_->SendRelease(ticket, kGiveBackTimeout, *give_back_);
 }
 
@@ -265,7 +275,7 @@ void ClientCore::Record(const absl::Status& status) {
   const int64_t now_ns = outage ? clock_->NowNs() : 0;
   MutexLock lock(mutex_);
   if (outage) {
-    breaker_.OnFailure(now_ns, NextRandom());
+    breaker_.OnFailure(now_ns, random_.Next());
   } else {
     breaker_.OnSuccess();
   }
@@ -276,32 +286,40 @@ void ClientCore::RecordProbe(const absl::Status& status) {
   CountError(status);
   MutexLock lock(mutex_);
   if (IsOutage(status)) {
-    breaker_.OnProbeFailure(now_ns, NextRandom());
+    breaker_.OnProbeFailure(now_ns, random_.Next());
   } else {
     breaker_.OnProbeSuccess();
   }
 }
 
-Decision ClientCore::Conclude(const Asked& asked, const absl::Status& status,
-                              Decision decision) {
+Decision ClientCore::Conclude(const Request& request, const Asked& asked,
+                              const absl::Status& status, Decision decision) {
   Record(status);
-  if (!status.ok()) return DecideLocally(asked.cost, status);
+  if (!status.ok()) return DecideLocally(request, status);
   decision.source = Source::kService;
   if (!decision.allowed) {
     refusals_.Remember(asked.key, asked.cost, decision, asked.at_ns,
                        clock_->NowNs());
+  } else if (request.cost > 0) {
+    rules_->Mirror(request);
   }
   return Counted(std::move(decision));
 }
 
-Decision ClientCore::DecideLocally(uint32_t cost, absl::Status error) {
-  // To charge the backstop for a request that the service would not even read
+Decision ClientCore::DecideLocally(const Request& request, absl::Status error) {
+  // To charge a backstop for a request that the service would not even read
   // helps nobody.
-  if (options_.outage_policy != OutagePolicy::kBackstop ||
-      absl::IsInvalidArgument(error)) {
+  if (absl::IsInvalidArgument(error)) {
     return Counted(ByPolicy(std::move(error)));
   }
-  Decision decision = backstop_->Decide(cost);
+  Decision decision;
+  if (rules_->Covers(request.domain)) {
+    decision = rules_->Decide(request);
+  } else if (options_.outage_policy == OutagePolicy::kBackstop) {
+    decision = backstop_->Decide(request.cost);
+  } else {
+    return Counted(ByPolicy(std::move(error)));
+  }
   decision.error = std::move(error);
   return Counted(std::move(decision));
 }
@@ -323,7 +341,8 @@ Decision ClientCore::ByPolicy(absl::Status error) const {
 }
 
 Decision ClientCore::Counted(Decision decision) {
-  sources_.at(static_cast<size_t>(decision.source))
+  auto& counts = decision.allowed ? allowed_ : refused_;
+  counts.at(static_cast<size_t>(decision.source))
       .fetch_add(1, std::memory_order_relaxed);
   return decision;
 }
@@ -351,15 +370,20 @@ ClientStats ClientCore::stats() const {
   const auto count = [this](Counter counter) {
     return counters_.at(counter).load(std::memory_order_relaxed);
   };
-  const auto decisions = [this](Source source) {
-    return sources_.at(static_cast<size_t>(source))
+  const auto of = [](const auto& decisions, Source source) {
+    return decisions.at(static_cast<size_t>(source))
         .load(std::memory_order_relaxed);
   };
   ClientStats stats;
-  stats.service = decisions(Source::kService);
-  stats.refusal_cache = decisions(Source::kRefusalCache);
-  stats.backstop = decisions(Source::kBackstop);
-  stats.outage_policy = decisions(Source::kOutagePolicy);
+  stats.service_refused = of(refused_, Source::kService);
+  stats.backstop_refused = of(refused_, Source::kBackstop);
+  stats.outage_policy_refused = of(refused_, Source::kOutagePolicy);
+  stats.service = of(allowed_, Source::kService) + stats.service_refused;
+  stats.refusal_cache = of(refused_, Source::kRefusalCache);
+  stats.backstop = of(allowed_, Source::kBackstop) + stats.backstop_refused;
+  stats.outage_policy =
+      of(allowed_, Source::kOutagePolicy) + stats.outage_policy_refused;
+  stats.policy = rules_->stats();
   stats.timeouts = count(kTimeouts);
   stats.unavailable = count(kUnavailable);
   stats.other_errors = count(kOtherErrors);
@@ -372,15 +396,6 @@ ClientStats ClientCore::stats() const {
   stats.breaker_open = breaker_.open();
   stats.in_flight = static_cast<uint32_t>(calls_.size() - free_.size());
   return stats;
-}
-
-// SplitMix64 (Steele, Lea, Flood 2014): it need only differ between clients.
-uint32_t ClientCore::NextRandom() {
-  random_ += 0x9E3779B97F4A7C15;
-  uint64_t z = random_;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return static_cast<uint32_t>(z >> 32);
 }
 
 }  // namespace tollgate::client

@@ -13,11 +13,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/backoff.h"
 #include "client/backstop.h"
 #include "client/breaker.h"
 #include "client/call_wait.h"
 #include "client/decision.h"
 #include "client/options.h"
+#include "client/outage_rules.h"
 #include "client/refusal_cache.h"
 #include "client/request.h"
 #include "client/stats.h"
@@ -31,6 +33,8 @@ namespace tollgate::client {
 struct ClientParts {
   std::unique_ptr<Clock> clock;
   std::unique_ptr<CallWait> wait;
+  // What the service pushes, by the transport. Null: it pushes nothing.
+  std::unique_ptr<OutageRules> rules;
   std::unique_ptr<Transport> transport;
   uint64_t seed = 0;  // of the random pauses
   HashKey hash_key;   // of the refusal cache
@@ -96,33 +100,34 @@ class ClientCore {
   void Record(const absl::Status& status);
   void RecordProbe(const absl::Status& status);
   // The answer to a call that ended with `status`.
-  Decision Conclude(const Asked& asked, const absl::Status& status,
-                    Decision decision);
-  Decision DecideLocally(uint32_t cost, absl::Status error);
+  Decision Conclude(const Request& request, const Asked& asked,
+                    const absl::Status& status, Decision decision);
+  Decision DecideLocally(const Request& request, absl::Status error);
   Decision ByPolicy(absl::Status error) const;
   Decision Counted(Decision decision);
   void Count(Counter counter);
   void CountError(const absl::Status& status);
-  uint32_t NextRandom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ClientOptions options_;
   const std::unique_ptr<Clock> clock_;
   const std::unique_ptr<CallWait> wait_;
   const std::unique_ptr<Backstop> backstop_;
+  const std::unique_ptr<OutageRules> rules_;
   RefusalCache refusals_;
 
   mutable Mutex mutex_;
   Breaker breaker_ ABSL_GUARDED_BY(mutex_);
-  uint64_t random_ ABSL_GUARDED_BY(mutex_);
+  Random random_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<Call*> free_ ABSL_GUARDED_BY(mutex_);
   const std::unique_ptr<Probe> probe_;
   const std::unique_ptr<GiveBack> give_back_;
   std::atomic<uint32_t> gives_back_out_{0};  // a bound; orders nothing
 
-  // Relaxed counts: of calls by end, of decisions by Source.
+  // Relaxed counts: of calls by end, of decisions by Source and outcome.
   std::array<std::atomic<uint64_t>, kCounters> counters_{};
-  std::array<std::atomic<uint64_t>, 4> sources_{};
+  std::array<std::atomic<uint64_t>, 4> allowed_{};
+  std::array<std::atomic<uint64_t>, 4> refused_{};
 
   const std::unique_ptr<Transport> transport_;
 };

@@ -22,7 +22,7 @@ enum class Source {
   kService,       // the rate limiter service
   kRefusalCache,  // a refusal of the service that is still fresh
   kBackstop,      // the limiter inside this client; the service did not answer
-  kOutagePolicy,  // ClientOptions::outage_policy alone
+  kOutagePolicy,  // ClientOptions::outage_policy or a rule's on_outage alone
 };
 
 // "allowed", "refused", "impossible".
@@ -69,8 +69,9 @@ struct Decision {
   // where it did not decide.
   absl::Time decided_at = absl::InfinitePast();
   // One for each bucket that applies. From the refusal cache: the rules that
-  // refused, at most 8. From the backstop: its one rule, named "backstop". From
-  // the outage policy: none.
+  // refused, at most 8. From this client: those of the rules that the service
+  // pushed, with the client's share for the limit; before it pushed any, one
+  // that is named "backstop", or none.
   std::vector<RuleStatus> statuses;
   Source source = Source::kService;
   // OK where the service decided. Otherwise why it did not:

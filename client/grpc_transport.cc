@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/channel.h"
+#include "client/policy_stream.h"
 #include "client/wire.h"
 #include "server/base/mutex.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
@@ -37,6 +38,12 @@ class GrpcTransport final : public BatchTransport {
       : channel_(MakeChannel(options)),
         stub_(v1::RateLimiter::NewStub(channel_)) {
     channel_->GetState(/*try_to_connect=*/true);
+    if (options.policy_handler != nullptr) {
+      policy_.emplace(*stub_, queue_,
+                      PolicyStreamOptions{options.policy_domains, options.seed},
+                      *options.policy_handler);
+      policy_->Start();
+    }
     thread_ = std::thread([this] { Run(); });
   }
 
@@ -178,6 +185,8 @@ class GrpcTransport final : public BatchTransport {
         EndCalls();
       } else if (tag == &wake_) {
         if (ok) Wake();
+      } else if (policy_.has_value() && tag == &*policy_) {
+        policy_->On(ok);
       } else {
         Complete(*static_cast<Call*>(tag));
       }
@@ -253,6 +262,7 @@ class GrpcTransport final : public BatchTransport {
         if (call->context.has_value()) call->context->TryCancel();
       }
     }
+    if (policy_.has_value()) policy_->Stop();
     wake_.Cancel();
     queue_.Shutdown();
   }
@@ -263,6 +273,7 @@ class GrpcTransport final : public BatchTransport {
   std::vector<Answer> answers_;  // of the thread, which keeps its memory
 
   grpc::Alarm wake_;
+  std::optional<PolicyStream> policy_;  // on the thread alone, once it runs
 
   Mutex mutex_;
   WakeHandler* wake_handler_ ABSL_GUARDED_BY(mutex_) = nullptr;

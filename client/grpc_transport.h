@@ -1,13 +1,16 @@
 #ifndef TOLLGATE_CLIENT_GRPC_TRANSPORT_H_
 #define TOLLGATE_CLIENT_GRPC_TRANSPORT_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "client/batch_transport.h"
 #include "client/options.h"
+#include "client/policy.h"
 
 namespace tollgate::client {
 
@@ -31,6 +34,12 @@ struct GrpcTransportOptions {
   // must not be below what the service permits (10 s).
   absl::Duration keepalive_interval = absl::Seconds(10);
   absl::Duration keepalive_timeout = absl::Seconds(2);
+
+  // Who hears of the policy that the service pushes, of these domains (empty:
+  // all); must outlive the transport. Null: nobody asks for it.
+  PolicyHandler* policy_handler = nullptr;
+  std::vector<std::string> policy_domains;
+  uint64_t seed = 0;  // of the pauses between its streams
 };
 
 // One connection to the service, opened at once, and one thread that carries

@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "server/limiter/request.h"
 
 namespace tollgate::client {
 namespace {
@@ -95,7 +96,14 @@ absl::Status ValidateOptions(const ClientOptions& options) {
        }) {
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  for (size_t i = 0; i < options.policy_domains.size(); ++i) {
+    absl::Status status =
+        CheckCount(absl::StrCat("policy_domains[", i, "]: bytes"),
+                   options.policy_domains[i].size(), 1, kMaxDomainBytes);
+    if (!status.ok()) return status;
+  }
+  return CheckCount("policy_domains: count", options.policy_domains.size(), 0,
+                    1000);
 }
 
 }  // namespace tollgate::client

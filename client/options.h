@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -49,7 +50,8 @@ struct ClientOptions {
   absl::Duration timeout = absl::Milliseconds(20);
 
   // What answers while the service cannot be reached, is too slow, or has
-  // max_in_flight calls to answer already. Default kBackstop. Choose kRefuse
+  // max_in_flight calls to answer already, where the service has pushed no rule
+  // of the domain (see watch_policy). Default kBackstop. Choose kRefuse
   // where passing unlimited is worse than an outage (password guesses), kAllow
   // where nothing behind this client can be overrun.
   OutagePolicy outage_policy = OutagePolicy::kBackstop;
@@ -76,6 +78,18 @@ struct ClientOptions {
   // again and again uses the service within 2 s of its return.
   absl::Duration min_probe_interval = absl::Milliseconds(100);
   absl::Duration max_probe_interval = absl::Milliseconds(500);
+
+  // Whether the client keeps a stream open on which the service pushes its
+  // rules, to enforce them by itself in an outage: each by its `on_outage`, of
+  // a limit an even share. Default true. Until they are there, and for domains
+  // without rules, `outage_policy` above decides. False for tools that come and
+  // go, since each stream counts as a client that shares the limits.
+  bool watch_policy = true;
+
+  // The domains whose rules are pushed, at most 1,000; default empty, which is
+  // all. Name them where all rules together are many: the service pushes at
+  // most 4 MiB, about 20,000 rules, to one client.
+  std::vector<std::string> policy_domains;
 
   // Calls that may be out at the same time; beyond them the outage policy
   // answers, so that a slow service cannot pile up memory here. 1 to 65,536,

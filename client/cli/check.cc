@@ -20,6 +20,7 @@ absl::StatusOr<client::Decision> Ask(const CheckOptions& options) {
       ParseTime("--timeout", options.timeout);
   if (!timeout.ok()) return timeout.status();
   client::ClientOptions client_options;
+  client_options.watch_policy = false;
   client_options.target = options.server;
   client_options.timeout = *timeout;
   const auto client = client::Client::Create(client_options);

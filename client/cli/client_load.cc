@@ -146,6 +146,7 @@ class Callbacks {
 
 client::ClientOptions ToClientOptions(const ClientLoadOptions& options) {
   client::ClientOptions to;
+  to.watch_policy = false;
   to.target = options.server;
   to.timeout = absl::Seconds(1);
   to.max_in_flight =

@@ -63,9 +63,9 @@ class Limiter {
   // the caller (RESOURCE_EXHAUSTED), as kExpired is.
   Decision Decide(const Request& request);
 
-  // Takes what `request` costs from each of its buckets that has it, on its own:
-  // for a request that was allowed elsewhere. A bucket that has less keeps that;
-  // slots are not taken.
+  // Takes what `request` costs from each of its buckets that has it, on its
+  // own: for a request that was allowed elsewhere. A bucket that has less keeps
+  // that; slots are not taken.
   void Spend(const Request& request);
 
   // Gives back what `request`, allowed at `taken_at_ns`, took from buckets that

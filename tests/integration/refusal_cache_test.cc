@@ -15,10 +15,10 @@ namespace {
 
 TEST(RefusalCacheOverTheWire, AnAbusiveLoopAsksTheServiceAFewTimesASecond) {
   TempFiles files;
-  const std::string rules = files.Write(
-      "rules.yaml",
-      "domain: shop\n"
-      "rules: [{name: per-user, key: [user], limit: 1/day}]\n");
+  const std::string rules =
+      files.Write("rules.yaml",
+                  "domain: shop\n"
+                  "rules: [{name: per-user, key: [user], limit: 1/day}]\n");
   Process server(
       TOLLGATE_SERVER_BINARY,
       {absl::StrCat("--rules=", rules), "--listen=127.0.0.1:0",

@@ -1,6 +1,7 @@
 #ifndef TOLLGATE_TESTS_SUPPORT_PROCESS_H_
 #define TOLLGATE_TESTS_SUPPORT_PROCESS_H_
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,15 +21,25 @@ namespace tollgate {
 // handle.
 class Process {
  public:
-  Process(const std::string& program, std::vector<std::string> flags) {
+  enum class Input { kOurs, kPipe };  // kPipe: open until EndInput
+
+  Process(const std::string& program, std::vector<std::string> flags,
+          Input input = Input::kOurs) {
     flags.insert(flags.begin(), program);
     std::vector<char*> argv;
     for (std::string& flag : flags) argv.push_back(flag.data());
     argv.push_back(nullptr);
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
+    // Ours to write are not for the programs that run beside this one.
+    int input_ends[2] = {-1, -1};
+    if (input == Input::kPipe) {
+      EXPECT_EQ(::pipe2(input_ends, O_CLOEXEC), 0);
+      input_ = input_ends[1];
+    }
     pid_ = ::fork();
     if (pid_ == 0) {
+      if (input == Input::kPipe) ::dup2(input_ends[0], STDIN_FILENO);
       ::dup2(ends[1], STDERR_FILENO);
       ::dup2(ends[1], STDOUT_FILENO);
       ::close(ends[0]);
@@ -37,6 +48,7 @@ class Process {
       ::_exit(127);
     }
     ::close(ends[1]);
+    if (input == Input::kPipe) ::close(input_ends[0]);
     output_ = ::fdopen(ends[0], "r");
   }
   ~Process() {
@@ -44,6 +56,7 @@ class Process {
       Signal(SIGKILL);
       ExitStatus();
     }
+    EndInput();
     std::fclose(output_);
   }
   Process(const Process&) = delete;
@@ -58,6 +71,10 @@ class Process {
     }
     return false;
   }
+  void EndInput() {
+    if (input_ >= 0) ::close(input_);
+    input_ = -1;
+  }
   void Signal(int signal) const { ::kill(pid_, signal); }
   // Waits until it ends; 128 + n if signal n ended it.
   int ExitStatus() {
@@ -71,6 +88,7 @@ class Process {
 
  private:
   pid_t pid_ = -1;
+  int input_ = -1;
   std::FILE* output_ = nullptr;
   std::string log_;
 };
