@@ -45,8 +45,8 @@ set(TOLLGATE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
 # tollgate_library(NAME SOURCES file... [DEPS layer...] [FOREIGN name...]
 #                  [PUBLIC_FOREIGN name...] [ABSL target...])
 # Makes the library of one layer, as tollgate::NAME. FOREIGN libraries stay
-# PRIVATE; PUBLIC_FOREIGN is for
-# the generated code of proto/ and the headers of client/grpc alone.
+# PRIVATE; PUBLIC_FOREIGN is for the generated code of proto/ and the headers of
+# client/grpc alone.
 function(tollgate_library NAME)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;FOREIGN;PUBLIC_FOREIGN;ABSL"
                         ${ARGN})
@@ -64,7 +64,8 @@ function(tollgate_library NAME)
   endforeach()
   add_library(tollgate_${NAME} STATIC ${ARG_SOURCES})
   add_library(tollgate::${NAME} ALIAS tollgate_${NAME})
-  target_include_directories(tollgate_${NAME} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_include_directories(tollgate_${NAME} PUBLIC
+                             "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(tollgate_${NAME} PUBLIC tollgate::${dep})
   endforeach()
