@@ -11,6 +11,7 @@
 
 #include "client/call_wait.h"
 #include "client/client_core.h"
+#include "client/outage_rules.h"
 #include "client/transport.h"
 #include "server/base/clock.h"
 #include "server/base/mutex.h"
@@ -123,6 +124,8 @@ struct FakeClient {
     ClientParts parts;
     parts.clock = std::move(owned_clock);
     parts.wait = wait ? std::move(wait) : std::make_unique<JumpingWait>(*clock);
+    parts.rules = std::make_unique<OutageRules>(*clock);
+    rules = parts.rules.get();
     parts.transport = std::make_unique<FakeTransport>(wire);
     parts.seed = 1;
     core = *ClientCore::Create(options, std::move(parts));
@@ -141,7 +144,8 @@ struct FakeClient {
   void AnswerNothing() { wire.answer = nullptr; }
 
   Wire wire;
-  FakeClock* clock = nullptr;  // the core's
+  FakeClock* clock = nullptr;    // the core's
+  OutageRules* rules = nullptr;  // the core's
   std::unique_ptr<ClientCore> core;
 };
 

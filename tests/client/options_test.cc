@@ -101,6 +101,14 @@ TEST(ClientOptions, NamesTheFieldThatIsOutOfRangeWhatItHoldsAndWhatIsWanted) {
          o.refusal_cache_ttl = absl::Minutes(1) + absl::Nanoseconds(1);
        },
        "refusal_cache_ttl: got 1m0.000000001s, want 0 to 1m"},
+      {[](auto& o) {
+         o.policy_domains = {"shop", ""};
+       },
+       "policy_domains[1]: bytes: got 0, want 1 to 256"},
+      {[](auto& o) { o.policy_domains = {std::string(257, 'x')}; },
+       "policy_domains[0]: bytes: got 257, want 1 to 256"},
+      {[](auto& o) { o.policy_domains.assign(1001, "shop"); },
+       "policy_domains: count: got 1001, want 0 to 1000"},
       {[](auto& o) { o.max_batch = 0; }, "max_batch: got 0, want 1 to 1000"},
       {[](auto& o) { o.max_batch = 1001; },
        "max_batch: got 1001, want 1 to 1000"},
