@@ -124,12 +124,4 @@ void RefusalCache::Forget(const Fingerprint& key) {
   }
 }
 
-void RefusalCache::Clear() {
-  for (Shard& shard : shards_) {
-    std::vector<Set> dropped;
-    MutexLock lock(shard.mutex);
-    dropped.swap(shard.sets);
-  }
-}
-
 }  // namespace tollgate::client

@@ -48,8 +48,6 @@ class RefusalCache {
 
   // Drops what is kept for these descriptors, at any cost: tokens came back.
   void Forget(const Fingerprint& key);
-  // Drops everything: the rules have changed.
-  void Clear();
 
  private:
   static constexpr size_t kShards = 16;
