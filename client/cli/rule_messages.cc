@@ -36,6 +36,11 @@ v1::RuleInfo ToMessage(const Rule& rule) {
       for (const Limit& limit : limits) Add(rule, tier, limit, message);
     }
   }
+  if (rule.node.has_value()) {
+    for (const NodeStep& step : rule.node->path) {
+      message.add_match(ToText(step));
+    }
+  }
   for (const Condition& condition : rule.match) {
     message.add_match(ToText(condition));
   }
@@ -60,6 +65,12 @@ v1::RuleExplanation ToMessage(const RuleExplanation& explanation) {
   message.set_key(explanation.key);
   message.set_tier(explanation.tier);
   message.set_cost(explanation.cost);
+  if (explanation.rule->node.has_value()) {
+    for (std::string& text : LimitTexts(*explanation.rule->node)) {
+      message.add_limits(std::move(text));
+    }
+    return message;
+  }
   uint64_t most = 0;
   for (const Limit& limit : explanation.limits) {
     message.add_limits(LimitText(*explanation.rule, limit));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "server/limiter/charge.h"
 #include "server/limiter/key_text.h"
+#include "server/limiter/node_explain.h"
 
 namespace tollgate {
 namespace {
@@ -192,6 +193,7 @@ std::vector<RuleExplanation> Explain(const RuleSet& rules,
   std::vector<RuleExplanation> explanations;
   const DomainRules* domain = rules.FindDomain(request.domain);
   if (domain == nullptr) return explanations;
+  if (domain->tree.has_value()) return ExplainNodes(*domain, request);
   for (const BoundRule& bound : domain->rules) {
     AddRule(bound.rule, request, explanations);
   }

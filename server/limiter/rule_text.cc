@@ -1,11 +1,13 @@
 #include "server/limiter/rule_text.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "server/limiter/limit_unit.h"
 
 namespace tollgate {
 namespace {
@@ -32,6 +34,42 @@ std::string RateText(const Limit& limit) {
                       PeriodText(absl::Nanoseconds(limit.period_ns())));
 }
 
+void AddLimitNotes(const NodeLimit& limit, std::vector<std::string>& notes) {
+  if (limit.unlimited) {
+    notes.emplace_back("unlimited");
+  } else if (limit.requests_per_unit == 0) {
+    notes.push_back(absl::StrCat("0 per ", LimitUnitName(limit.unit),
+                                 ": refuses everything"));
+  }
+  if (!limit.name.empty()) {
+    notes.push_back(absl::StrCat("limit named ", limit.name));
+  }
+  if (!limit.replaces.empty()) {
+    notes.push_back(
+        absl::StrCat("replaces ", absl::StrJoin(limit.replaces, ", ")));
+  }
+}
+
+std::vector<std::string> NodeNotes(const NodeRule& node) {
+  if (node.path.empty()) return {"limits that requests bring along"};
+  std::vector<std::string> notes;
+  if (node.limits.empty()) notes.emplace_back("no limit");
+  for (const NodeLimit& limit : node.limits) AddLimitNotes(limit, notes);
+  if (node.quota_mode) {
+    notes.emplace_back("quota_mode: refuses only if all such are refused");
+  }
+  for (const NodeStep& step : node.path) {
+    if (step.share) {
+      notes.push_back(absl::StrCat("all that ", step.ToString(),
+                                   " matches share a bucket"));
+    }
+  }
+  if (!node.metadata.empty()) {
+    notes.push_back(absl::StrCat("metadata ", node.metadata));
+  }
+  return notes;
+}
+
 }  // namespace
 
 std::string ToText(const Condition& condition) {
@@ -52,6 +90,10 @@ std::string ToText(const KeyPart& part) {
                                            ", v6 /", source.prefix->v6, ")");
                          }
                        });
+}
+
+std::string ToText(const NodeStep& step) {
+  return absl::StrCat(step.key, " = ", step.value.empty() ? "any" : step.value);
 }
 
 std::string ModeText(const Rule& rule) {
@@ -96,7 +138,21 @@ std::string LimitText(const Rule& rule, const Limit& limit) {
   return text;
 }
 
+std::vector<std::string> LimitTexts(const NodeRule& node) {
+  std::vector<std::string> texts;
+  for (const NodeLimit& limit : node.limits) {
+    const std::optional<absl::Duration> unit = PeriodOf(limit.unit);
+    texts.push_back(
+        limit.unlimited || !unit.has_value()
+            ? "unlimited"
+            : absl::StrCat(limit.requests_per_unit, "/",
+                           PeriodText(*unit * limit.unit_multiplier)));
+  }
+  return texts;
+}
+
 std::vector<std::string> NotesText(const Rule& rule) {
+  if (rule.node.has_value()) return NodeNotes(*rule.node);
   std::vector<std::string> notes;
   if (rule.tier.has_value()) {
     notes.push_back(absl::StrCat(

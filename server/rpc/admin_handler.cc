@@ -53,6 +53,12 @@ void ToProto(const RuleExplanation& from, v1::RuleExplanation& out) {
   out.set_key(from.key);
   out.set_tier(from.tier);
   out.set_cost(from.cost);
+  if (from.rule->node.has_value()) {
+    for (std::string& text : LimitTexts(*from.rule->node)) {
+      out.add_limits(std::move(text));
+    }
+    return;
+  }
   uint64_t most = 0;
   for (const Limit& limit : from.limits) {
     out.add_limits(LimitText(*from.rule, limit));

@@ -35,6 +35,11 @@ void DescribeRule(const Rule& rule, v1::RuleInfo& out) {
       AddLimits(rule, tier, limits, out);
     }
   }
+  if (rule.node.has_value()) {
+    for (const NodeStep& step : rule.node->path) {
+      out.add_match(ToText(step));
+    }
+  }
   for (const Condition& condition : rule.match) {
     out.add_match(ToText(condition));
   }

@@ -8,6 +8,7 @@
 #include "server/limiter/limiter.h"
 #include "tests/limiter/ask.h"
 #include "tests/limiter/limits.h"
+#include "tests/limiter/nodes.h"
 #include "tests/support/allocation_counter.h"
 
 namespace tollgate {
@@ -72,6 +73,25 @@ TEST(Limiter, AllocatesNothingToCountARefusalOfAKeyThatItRemembers) {
   EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u);
   const auto report = limiter.ReportRefusedKeys({"", "", 1, 1});
   EXPECT_EQ(report->rules.at(0).total, 101u);
+}
+
+TEST(Limiter, AllocatesNothingForTheExistingKeysOfDescriptors) {
+  FakeClock clock(kStart);
+  Limiter limiter(clock);
+  SetRules(limiter, {NodeAt({{"user", ""}}, {Written(5), Written(50)}),
+                     NodeAt({{"path", "/a*"}}, {Written(9)})});
+  const std::vector<Entry> user = {{"user", "ana"}};
+  const std::vector<Entry> path = {{"path", "/api"}};
+  const std::vector<Descriptor> descriptors = {user, path, path};
+  const std::vector<DescriptorTerms> terms = {
+      {}, Hits(2), Override(3, LimitUnit::kHour)};
+  Request request{"shop", descriptors};
+  request.terms = terms;
+  ASSERT_TRUE(limiter.Decide(request).allowed());  // creates the buckets
+
+  EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u);
+  request.cost = 0;
+  EXPECT_EQ(AllocationsOf(limiter, request, 100), 0u) << "peek";
 }
 
 }  // namespace
