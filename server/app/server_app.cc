@@ -71,7 +71,9 @@ class RunningServer final : public ServerApp {
                            .refused_keys = options.refused_keys}),
         keeper_(std::move(keeper)),
         rules_(limiter_, *metrics_, limiter_clock_),
-        watcher_({.path = options.rules, .poll = options.rules_poll},
+        watcher_({.path = options.rules,
+                  .load = options.load,
+                  .poll = options.rules_poll},
                  steady_clock_) {}
 
   absl::Status Start();

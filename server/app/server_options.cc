@@ -112,6 +112,14 @@ absl::Status SetHeaders(const std::string& value, ServerOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status SetEnvoyAlgorithm(const std::string& value,
+                               ServerOptions& options) {
+  const Algorithm* algorithm = FindEnvoyAlgorithm(value);
+  if (algorithm == nullptr) return Bad(value, "token_bucket or fixed_window");
+  options.load.envoy_algorithm = algorithm;
+  return absl::OkStatus();
+}
+
 absl::Status SetBool(const std::string& value, bool& out) {
   if (value != "true" && value != "false") return Bad(value, "true or false");
   out = value == "true";
@@ -127,8 +135,8 @@ struct Flag {
 
 constexpr std::array kFlags = {
     Flag{"--rules", "FILE|DIR",
-         "The rules: one YAML file, or a directory of *.yaml and *.yml. "
-         "Required",
+         "The rules: one YAML file, native or of the Envoy format, or a "
+         "directory of *.yaml and *.yml. Required",
          [](const std::string& v, ServerOptions& o) {
            o.rules = v;
            return absl::OkStatus();
@@ -142,6 +150,16 @@ constexpr std::array kFlags = {
              return status;
            }
            return Bad(v, "a duration from 10ms to 1h, such as 10s");
+         }},
+    Flag{"--envoy-algorithm", "NAME",
+         "What the limits of Envoy-format rule files are: token_bucket, or "
+         "fixed_window to count as envoyproxy/ratelimit does [token_bucket]",
+         SetEnvoyAlgorithm},
+    Flag{"--merge-domains", "BOOL",
+         "Whether several Envoy-format files may have one domain: true merges "
+         "their descriptors in the order of the files' names [false]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetBool(v, o.load.merge_domains);
          }},
     Flag{"--listen", "HOST:PORT",
          "Where gRPC clients connect; port 0 takes a free one "

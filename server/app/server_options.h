@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "server/headers/rate_limit_headers.h"
 #include "server/limiter/refused_keys.h"
+#include "server/rules/rule_file.h"
 
 namespace tollgate {
 
@@ -19,6 +20,7 @@ enum class LogFormat { kText, kJson };
 struct ServerOptions {
   std::string rules;
   absl::Duration rules_poll = absl::Seconds(10);
+  LoadOptions load;  // how Envoy-format rule files are read
   std::string listen = "127.0.0.1:8081";
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
   int64_t max_in_flight = 4096;

@@ -7,6 +7,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "server/limiter/fixed_window.h"
+#include "server/rules/envoy_file.h"
 #include "server/rules/field_value.h"
 #include "server/rules/quote.h"
 #include "server/rules/rule_fields.h"
@@ -20,6 +22,8 @@ namespace {
 // Collects the rules of one file after the other. Thread-compatible.
 class Loader {
  public:
+  explicit Loader(const LoadOptions& options) : envoy_(options) {}
+
   void AddText(absl::string_view yaml, absl::string_view file) {
     if (!Read(yaml, files_.emplace_back(file))) all_read_ = false;
   }
@@ -37,6 +41,7 @@ class Loader {
 
   LoadedRules Finish() {
     if (all_read_) CheckSkips();
+    CheckFormats();
     for (ErrorList& errors : files_) {
       std::vector<RuleFileError> found = errors.Take();
       std::move(found.begin(), found.end(), std::back_inserter(loaded_.errors));
@@ -53,6 +58,12 @@ class Loader {
     ErrorList* errors;
   };
 
+  // Where native rules have a domain.
+  struct NativeDomain {
+    ErrorList* errors;
+    TextPosition at;
+  };
+
   // Whether it was YAML with something in it.
   bool Read(absl::string_view yaml, ErrorList& errors) {
     if (yaml.size() > kMaxRuleFileBytes) {
@@ -61,11 +72,28 @@ class Loader {
     }
     const YamlTree tree = ParseYaml(yaml);
     if (tree.error.has_value()) {
-      errors.Add(tree.error->at, "", tree.error->message);
+      errors.Add(
+          tree.error->at, "",
+          LooksLikeEnvoyFormat(yaml)
+              ? absl::StrCat("error loading config file: yaml: line ",
+                             tree.error->at.line, ": ", tree.error->message)
+              : tree.error->message);
+      return false;
+    }
+    if (tree.root != nullptr && IsEnvoyFormat(*tree.root)) {
+      // Of several documents that product reads the first alone.
+      envoy_.Add(*tree.root, kMaxRulesLoaded - loaded_.rules.size(), errors,
+                 loaded_.rules);
+      return true;
+    }
+    if (tree.rest.has_value()) {
+      errors.Add(tree.rest->at, "", tree.rest->message);
       return false;
     }
     if (tree.root == nullptr || tree.root->kind == YamlNode::Kind::kNull) {
-      errors.Add({}, "", "got an empty file, want domain and rules");
+      errors.Add({}, "",
+                 "got an empty file, want domain and rules: config file cannot "
+                 "have empty domain");
       return false;
     }
     RuleFileFields fields;
@@ -78,6 +106,9 @@ class Loader {
   void Add(ReadRule read, ErrorList& errors) {
     const std::string& domain = read.rule.domain;
     const std::string& name = read.rule.name;
+    if (!domain.empty()) {
+      native_.try_emplace(domain, NativeDomain{&errors, read.name.at});
+    }
     if (!domain.empty() && !name.empty()) {
       std::string place = absl::StrCat(errors.file(), ":", read.name.at.line,
                                        ":", read.name.at.column);
@@ -111,10 +142,25 @@ class Loader {
     }
   }
 
+  // A domain is of one format.
+  void CheckFormats() {
+    for (const auto& [domain, native] : native_) {
+      const std::string* file = envoy_.FileOf(domain);
+      if (file == nullptr) continue;
+      native.errors->Add(
+          native.at, "domain",
+          absl::StrCat("got ", Quote(domain), ", a domain that ", *file,
+                       " has in the Envoy format, want one format in a "
+                       "domain"));
+    }
+  }
+
   LoadedRules loaded_;
+  EnvoyLoader envoy_;
   std::deque<ErrorList> files_;
   bool all_read_ = true;  // else what is missing may be in what was not read
   std::vector<Skip> skips_;
+  absl::flat_hash_map<std::string, NativeDomain> native_;
   // Where each (domain, name) was given first.
   absl::flat_hash_map<std::pair<std::string, std::string>, std::string>
       first_use_;
@@ -130,14 +176,15 @@ std::string RuleFileError::ToString() const {
   return absl::StrCat(text, message);
 }
 
-LoadedRules ParseRules(absl::string_view yaml, absl::string_view file_name) {
-  Loader loader;
+LoadedRules ParseRules(absl::string_view yaml, absl::string_view file_name,
+                       const LoadOptions& options) {
+  Loader loader(options);
   loader.AddText(yaml, file_name);
   return loader.Finish();
 }
 
-LoadedRules LoadRules(const std::string& path) {
-  Loader loader;
+LoadedRules LoadRules(const std::string& path, const LoadOptions& options) {
+  Loader loader(options);
   const absl::StatusOr<std::vector<std::string>> files = ListRuleFiles(path);
   if (!files.ok()) {
     loader.AddError(path, files.status());
@@ -145,6 +192,13 @@ LoadedRules LoadRules(const std::string& path) {
   }
   for (const std::string& file : *files) loader.AddFile(file);
   return loader.Finish();
+}
+
+const Algorithm* FindEnvoyAlgorithm(absl::string_view name) {
+  for (const Algorithm* algorithm : {&TokenBucket(), &FixedWindow()}) {
+    if (algorithm->name() == name) return algorithm;
+  }
+  return nullptr;
 }
 
 absl::Status ToStatus(absl::Span<const RuleFileError> errors) {

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "server/limiter/rule.h"
+#include "server/limiter/token_bucket.h"
 
 namespace tollgate {
 
@@ -42,18 +43,36 @@ inline constexpr size_t kMaxRuleFileBytes = 4 << 20;
 // Of all files together; RuleSet::Create takes no more.
 inline constexpr size_t kMaxRulesLoaded = 100'000;
 
+// How Envoy-format files are read; it means nothing for native ones.
+struct LoadOptions {
+  // What their limits are: TokenBucket(), with a burst of requests_per_unit, or
+  // FixedWindow(), as envoyproxy/ratelimit counts. Other algorithms are not for
+  // these files.
+  const Algorithm* envoy_algorithm = &TokenBucket();
+  // Whether several of them may have one domain: their descriptors are then
+  // those of one file after the other.
+  bool merge_domains = false;
+};
+
+// The algorithm of that name that Envoy-format files may have, or null.
+[[nodiscard]] const Algorithm* FindEnvoyAlgorithm(absl::string_view name);
+
 // The functions below throw nothing, log nothing, and are thread-safe. The
 // language they read is described in deploy/rules/README.md.
 
-// Reads the text of one file. `file_name` is for messages.
+// Reads the text of one file, native or of the Envoy format, told apart by the
+// top-level fields `rules` and `descriptors`. `file_name` is for messages.
 [[nodiscard]] LoadedRules ParseRules(absl::string_view yaml,
-                                     absl::string_view file_name);
+                                     absl::string_view file_name,
+                                     const LoadOptions& options = {});
 
 // Reads a file, or the *.yaml and *.yml files of a directory in the order of
 // their names. Names that begin with a dot, other files and directories within
 // are ignored, so that a mounted Kubernetes ConfigMap works; links are
-// followed. A directory without a rule file is an error. Blocks on the disk.
-[[nodiscard]] LoadedRules LoadRules(const std::string& path);
+// followed. Files of both formats may stand side by side, but not with the same
+// domain. A directory without a rule file is an error. Blocks on the disk.
+[[nodiscard]] LoadedRules LoadRules(const std::string& path,
+                                    const LoadOptions& options = {});
 
 // OK if there are none, else INVALID_ARGUMENT with one error a line.
 [[nodiscard]] absl::Status ToStatus(absl::Span<const RuleFileError> errors);

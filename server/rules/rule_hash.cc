@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
@@ -85,6 +86,31 @@ void AppendReserve(std::string& out, const Reserve& reserve) {
   });
 }
 
+void AppendNodeLimit(std::string& out, const NodeLimit& limit) {
+  AppendNumber(out, limit.requests_per_unit);
+  AppendNumber(out, static_cast<uint64_t>(limit.unit));
+  AppendNumber(out, limit.unit_multiplier);
+  AppendNumber(out, limit.unlimited ? 1 : 0);
+  Append(out, limit.name);
+  AppendSorted(out, limit.replaces,
+               [](std::string& to, const std::string& name) {
+                 absl::StrAppend(&to, name);
+               });
+}
+
+void AppendNode(std::string& out, const NodeRule& node) {
+  AppendNumber(out, node.path.size());
+  for (const NodeStep& step : node.path) {
+    Append(out, step.key);
+    Append(out, step.value);
+    AppendNumber(out, step.share ? 1 : 0);
+  }
+  AppendNumber(out, node.limits.size());
+  for (const NodeLimit& limit : node.limits) AppendNodeLimit(out, limit);
+  AppendNumber(out, node.quota_mode ? 1 : 0);
+  Append(out, node.metadata);
+}
+
 void AppendRule(std::string& out, const Rule& rule) {
   Append(out, rule.domain);
   Append(out, rule.name);
@@ -107,6 +133,21 @@ void AppendRule(std::string& out, const Rule& rule) {
   AppendSorted(out, rule.skips, [](std::string& to, const std::string& name) {
     absl::StrAppend(&to, name);
   });
+  // Native rules hash as they did before there were others.
+  if (rule.node.has_value()) AppendNode(out, *rule.node);
+}
+
+// Envoy-format rules are told apart by their places too, since of wildcards the
+// first counts: for each of a domain's, how many come before it.
+using Places = absl::flat_hash_map<const Rule*, size_t>;
+
+Places PlacesOf(absl::Span<const Rule> rules) {
+  Places places;
+  absl::flat_hash_map<absl::string_view, size_t> next;
+  for (const Rule& rule : rules) {
+    if (rule.node.has_value()) places[&rule] = next[rule.domain]++;
+  }
+  return places;
 }
 
 }  // namespace
@@ -119,7 +160,12 @@ std::string HashRules(absl::Span<const Rule> rules) {
     return std::tie(a->domain, a->name) < std::tie(b->domain, b->name);
   });
   std::string text;
-  for (const Rule* rule : sorted) AppendRule(text, *rule);
+  const Places places = PlacesOf(rules);
+  for (const Rule* rule : sorted) {
+    AppendRule(text, *rule);
+    const auto place = places.find(rule);
+    if (place != places.end()) AppendNumber(text, place->second);
+  }
   const Fingerprint hash = KeyedHash(kPublicKey, text);
   return absl::StrFormat("%016x%016x", hash.hi, hash.lo);
 }

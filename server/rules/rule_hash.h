@@ -8,7 +8,8 @@
 
 namespace tollgate {
 
-// 32 hexadecimal digits that name what the rules mean, in any order: KeyedHash
+// 32 hexadecimal digits that name what the rules mean, in any order (but for
+// those with nodes, whose order in their domain means something): KeyedHash
 // under a fixed, public key over the rules sorted by domain and name, each
 // field length-prefixed and in its canonical form. Every algorithm must be
 // set. Thread-safe.

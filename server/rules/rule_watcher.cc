@@ -134,7 +134,7 @@ void RuleWatcher::State::Settle(int64_t now_ns) {
   candidate.reset();
   settle_at_ns.reset();
   if (before == reported && !must_tell) return;
-  LoadedRules loaded = LoadRules(options.path);
+  LoadedRules loaded = LoadRules(options.path, options.load);
   if (ContentOf(options.path) != before) return SettleAt(now_ns + quiet_ns);
   reported = before;
   must_tell = false;
@@ -171,7 +171,7 @@ LoadedRules RuleWatcher::Load() {
   state_->watch.Watch(PlacesOf(state_->options.path));
   // Before it is read: what changes meanwhile is found when the thread starts.
   state_->reported = ContentOf(state_->options.path);
-  return LoadRules(state_->options.path);
+  return LoadRules(state_->options.path, state_->options.load);
 }
 
 void RuleWatcher::Start(OnChange on_change) {

@@ -15,6 +15,8 @@ struct RuleWatcherOptions {
   // A rule file or a directory of them, as LoadRules takes it. It need not be
   // there all the time.
   std::string path;
+  // How Envoy-format files are read.
+  LoadOptions load = {};
   // How often it is read without being told of a change: file systems of other
   // machines tell nothing. 1 ms or more.
   absl::Duration poll = absl::Seconds(10);

@@ -42,12 +42,7 @@ class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(YamlTree& tree) : tree_(tree) {}
 
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents_ > 1) {
-      Fail(PositionOf(mark),
-           "got a second document, want one document in a file");
-    }
-  }
+  void OnDocumentStart(const YAML::Mark& /*mark*/) override {}
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -74,7 +69,7 @@ class TreeBuilder final : public YAML::EventHandler {
     const TextPosition at = PositionOf(mark);
     last_text_ = at;
     CheckTag(at, tag);
-    Leaf(at, anchor, YamlNode::Kind::kText, value);
+    Leaf(at, anchor, YamlNode::Kind::kText, value, tag.empty() || tag == "?");
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
                        YAML::anchor_t anchor,
@@ -117,11 +112,12 @@ class TreeBuilder final : public YAML::EventHandler {
     return &node;
   }
   void Leaf(TextPosition at, YAML::anchor_t anchor, YamlNode::Kind kind,
-            const std::string& text) {
+            const std::string& text, bool plain = false) {
     if (tree_.error.has_value()) return;
     YamlNode* node = New(at, anchor, kind);
     if (node == nullptr) return;
     node->text = text;
+    node->plain = plain;
     node->weight = 1;
     Attach(*node);
   }
@@ -161,7 +157,6 @@ class TreeBuilder final : public YAML::EventHandler {
   YamlTree& tree_;
   std::vector<YamlNode*> open_;
   std::vector<const YamlNode*> anchors_;  // by the parser's number
-  int documents_ = 0;
   TextPosition last_text_;
 };
 
@@ -239,22 +234,78 @@ std::string Broken(absl::string_view problem) {
   return absl::StrCat("got broken YAML (", problem, "), want a YAML document");
 }
 
+// Hears where a second document begins, and nothing else.
+class SecondDocument final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { at_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  [[nodiscard]] TextPosition at() const { return PositionOf(at_); }
+
+ private:
+  YAML::Mark at_ = YAML::Mark::null_mark();
+};
+
+// Calls `parse`; what it throws becomes an error.
+template <typename Parse>
+void Guard(const Parse& parse, std::optional<YamlError>& error) {
+  try {
+    parse();
+  } catch (const YAML::Exception& e) {
+    if (!error.has_value()) error = {PositionOf(e.mark), Broken(e.msg)};
+  } catch (const std::exception& e) {
+    error = {{}, Broken(e.what())};
+  }
+}
+
+// Whether a line after `from`, up to that of `to`, ends a document.
+bool HasMarker(absl::string_view text, TextPosition from, TextPosition to) {
+  for (int line = from.line + 1; line <= to.line; ++line) {
+    const absl::string_view rest = text.substr(OffsetOf(text, {line, 1}));
+    if (absl::StartsWith(rest, "---") || absl::StartsWith(rest, "...")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void Parse(absl::string_view text, YamlTree& tree) {
   TreeBuilder builder(tree);
-  try {
-    std::istringstream in{std::string(text)};
-    YAML::Parser parser(in);
-    while (!tree.error.has_value() && parser.HandleNextDocument(builder)) {
-    }
-  } catch (const YAML::Exception& e) {
-    if (!tree.error.has_value()) {
-      tree.error = {PositionOf(e.mark), Broken(e.msg)};
-    }
-  } catch (const std::exception& e) {
-    tree.error = {{}, Broken(e.what())};
-  }
-  if (!tree.error.has_value()) {
+  std::istringstream in{std::string(text)};
+  std::optional<YAML::Parser> parser;
+  Guard(
+      [&] {
+        parser.emplace(in);
+        parser->HandleNextDocument(builder);
+      },
+      tree.error);
+  if (tree.error.has_value()) return;
+  std::optional<YamlError> rest;
+  SecondDocument second;
+  Guard(
+      [&] {
+        if (parser->HandleNextDocument(second)) {
+          rest = {second.at(),
+                  "got a second document, want one document in a file"};
+        }
+      },
+      rest);
+  if (!rest.has_value()) {
     tree.error = CheckLastQuote(text, builder.last_text());
+  } else if (HasMarker(text, builder.last_text(), rest->at)) {
+    tree.rest = std::move(rest);
+  } else {
+    tree.error = std::move(rest);
   }
 }
 

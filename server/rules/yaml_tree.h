@@ -26,6 +26,7 @@ struct YamlNode {
   Kind kind = Kind::kNull;
   TextPosition at;
   std::string text;                    // kText
+  bool plain = false;                  // kText without quotes or a tag
   std::vector<const YamlNode*> items;  // kList; kMap: key, value, key, value
   // Nodes that a reader of this one visits, itself included and each alias
   // counted in full; 0 while the node is still being parsed.
@@ -42,17 +43,19 @@ struct YamlTree {
   std::deque<YamlNode> nodes;
   const YamlNode* root = nullptr;  // null if the text holds no node
   std::optional<YamlError> error;  // then the nodes are not to be used
+  // Another document after the first, good or broken, which a reader may
+  // ignore. The nodes are of the first.
+  std::optional<YamlError> rest;
 };
 
 // A tree is at most this heavy, so that aliases of aliases of aliases cannot
 // cost more time than a large honest file.
 inline constexpr size_t kMaxYamlNodes = 1'000'000;
 
-// Parses `text` as one YAML document. Refuses what would be misread in
+// Parses the first YAML document of `text`. Refuses what would be misread in
 // silence: bytes that are not UTF-8, control characters (yaml-cpp takes U+0004
-// for the end of the file), a second document, tags other than the core ones,
-// an alias inside its own anchor, a last quote that is never closed. Does not
-// throw. Thread-safe.
+// for the end of the file), tags other than the core ones, an alias inside its
+// own anchor, a last quote that is never closed. Does not throw. Thread-safe.
 [[nodiscard]] YamlTree ParseYaml(absl::string_view text);
 
 }  // namespace tollgate

@@ -45,6 +45,8 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(parsed->text, "");
   EXPECT_EQ(options.rules, "r.yaml");
   EXPECT_EQ(options.rules_poll, absl::Seconds(10));
+  EXPECT_EQ(options.load.envoy_algorithm->name(), "token_bucket");
+  EXPECT_FALSE(options.load.merge_domains);
   EXPECT_EQ(options.listen, "127.0.0.1:8081");
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
   EXPECT_EQ(options.max_in_flight, 4096);
@@ -64,16 +66,19 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
 
 TEST(ParseServerFlags, ReadsEveryFlag) {
   const auto parsed =
-      Parse({"--rules", "rules.d", "--rules-poll=10ms", "--listen=[::]:0",
-             "--http-listen=0.0.0.0:65535", "--max-in-flight=1",
-             "--max-message-bytes=1024", "--threads=1024", "--drain-grace=1h",
-             "--drain-delay=500ms", "--log-level=error", "--log-format=json",
-             "--port-file=/tmp/p", "--top-refused=off",
+      Parse({"--rules", "rules.d", "--rules-poll=10ms",
+             "--envoy-algorithm=fixed_window", "--merge-domains=true",
+             "--listen=[::]:0", "--http-listen=0.0.0.0:65535",
+             "--max-in-flight=1", "--max-message-bytes=1024", "--threads=1024",
+             "--drain-grace=1h", "--drain-delay=500ms", "--log-level=error",
+             "--log-format=json", "--port-file=/tmp/p", "--top-refused=off",
              "--top-refused-keys=1000", "--top-half-life=24h"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const ServerOptions& options = parsed->options;
   EXPECT_EQ(options.rules, "rules.d");
   EXPECT_EQ(options.rules_poll, absl::Milliseconds(10));
+  EXPECT_EQ(options.load.envoy_algorithm->name(), "fixed_window");
+  EXPECT_TRUE(options.load.merge_domains);
   EXPECT_EQ(options.listen, "[::]:0");
   EXPECT_EQ(options.http_listen, "0.0.0.0:65535");
   EXPECT_EQ(options.max_in_flight, 1);
@@ -200,6 +205,15 @@ TEST(ParseServerFlags, SaysItsVersion) {
   ASSERT_TRUE(version.ok());
   EXPECT_EQ(version->text,
             std::string("tollgate-server ") + ServerVersion() + "\n");
+}
+
+TEST(ParseServerFlags, NamesWhatEnvoyFormatFilesMayBeReadWith) {
+  EXPECT_THAT(
+      ParseWithRules("--envoy-algorithm=sliding_log").status().message(),
+      HasSubstr("--envoy-algorithm: got \"sliding_log\", want token_bucket or "
+                "fixed_window"));
+  EXPECT_THAT(ParseWithRules("--merge-domains=yes").status().message(),
+              HasSubstr("--merge-domains: got \"yes\", want true or false"));
 }
 
 }  // namespace

@@ -33,12 +33,6 @@ std::vector<BadFile> BadFiles() {
        "r.yaml:1:1: rules: got nothing, want a list of rules\n"
        "r.yaml:2:1: rule: got an unknown field, want one of domain, rules; did "
        "you mean \"rules\"?"},
-      {"EnvoyFile",
-       "domain: shop\n"
-       "descriptors: []\n",
-       "r.yaml:1:1: rules: got nothing, want a list of rules\n"
-       "r.yaml:2:1: descriptors: got an unknown field, want one of domain, "
-       "rules"},
       {"UnknownRuleField",
        "{domain: shop, rules: [{name: a, limit: 1/second, limits: 2}]}",
        "r.yaml:1:51: rules[0].limits: got an unknown field, want one of name, "
@@ -398,13 +392,17 @@ std::vector<BadFile> BadFiles() {
        "r.yaml:1:1: got a list, want a map with domain and rules"},
       {"RootIsText", "shop\n",
        "r.yaml:1:1: got \"shop\", want a map with domain and rules"},
-      {"Nothing", "", "r.yaml: got an empty file, want domain and rules"},
+      {"Nothing", "",
+       "r.yaml: got an empty file, want domain and rules: config file "
+       "cannot have empty domain"},
       {"OnlyAComment", "# domain: shop\n",
-       "r.yaml: got an empty file, want domain and rules"},
+       "r.yaml: got an empty file, want domain and rules: config file "
+       "cannot have empty domain"},
       {"OnlyNull",
        "---\n"
        "~\n",
-       "r.yaml: got an empty file, want domain and rules"},
+       "r.yaml: got an empty file, want domain and rules: config file "
+       "cannot have empty domain"},
       {"UnclosedList", "hello: [",
        "r.yaml:1:1: got broken YAML (end of sequence flow not found), want a "
        "YAML document"},

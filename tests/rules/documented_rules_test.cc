@@ -68,7 +68,7 @@ TEST(DocumentedRules, LoadFromEveryExampleOfThePage) {
 }
 
 TEST(DocumentedRules, LoadFromTheFilesThatUseTheWholeLanguage) {
-  for (const char* file : {"algorithms.yaml", "policies.yaml"}) {
+  for (const char* file : {"algorithms.yaml", "policies.yaml", "envoy.yaml"}) {
     const LoadedRules loaded = LoadRules(kRulesDir + file);
     ASSERT_THAT(ToStatus(loaded.errors), IsOk());
     EXPECT_THAT(RuleSet::Create(loaded.rules), IsOk());
@@ -110,6 +110,7 @@ TEST(DocumentedRules, LoadFromEveryRowOfTheTable) {
   std::ifstream in(kRulesDir + "README.md");
   int rows = 0;
   for (std::string line; std::getline(in, line);) {
+    if (line == "## The Envoy format") break;  // its rows have no example
     const size_t end = line.rfind("` |");
     if (line.rfind("| `", 0) != 0 || end == std::string::npos) continue;
     const size_t start = line.rfind('`', end - 1) + 1;

@@ -15,6 +15,7 @@ namespace tollgate {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 
 class LoadRulesTest : public testing::Test {
@@ -181,6 +182,85 @@ TEST_F(LoadRulesTest, StopsReadingAFileThatNeverEnds) {
   EXPECT_THAT(Errors("/dev/zero"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("got more than 4194304 bytes")));
+}
+
+std::string EnvoyDomain(const std::string& domain, const std::string& key) {
+  return absl::StrCat("domain: ", domain, "\ndescriptors:\n- {key: ", key,
+                      ", rate_limit: {unit: day, requests_per_unit: 1}}\n");
+}
+
+TEST_F(LoadRulesTest, ReadsAMountedConfigMapOfTheEnvoyFormatOnce) {
+  Write("..2024_05_01/config.yaml", EnvoyDomain("d", "a"));
+  fs::create_directory_symlink("..2024_05_01", dir_ / "..data");
+  fs::create_symlink("..data/config.yaml", dir_ / "config.yaml");
+  Write(".config.yaml.swp", std::string("b0VIM\0\xFF\x04", 8));
+  Write("notes.txt", "hello: [");
+
+  const LoadedRules loaded = LoadRules(dir_.string());
+
+  ASSERT_THAT(ToStatus(loaded.errors), IsOk());
+  ASSERT_EQ(loaded.rules.size(), 2U);
+  EXPECT_EQ(loaded.rules[1].name, "a");
+}
+
+TEST_F(LoadRulesTest, FilesOfBothFormatsMayStandSideBySide) {
+  Write("a.yaml", EnvoyDomain("d", "a"));
+  Write("b.yml", RuleNamed("native"));
+  Write("c.yaml", EnvoyDomain("e", "a"));
+
+  const LoadedRules loaded = LoadRules(dir_.string());
+
+  ASSERT_THAT(ToStatus(loaded.errors), IsOk());
+  EXPECT_EQ(loaded.rules.size(), 5U);
+}
+
+TEST_F(LoadRulesTest, ADomainIsOfOneFormat) {
+  Write("a.yaml", RuleNamed("native"));
+  Write("b.yaml", EnvoyDomain("shop", "a"));
+
+  EXPECT_THAT(Errors(dir_.string()).message(),
+              AllOf(HasSubstr("a.yaml:"), HasSubstr("b.yaml has in the Envoy"),
+                    HasSubstr("want one format in a domain")));
+}
+
+TEST_F(LoadRulesTest, TwoEnvoyFilesOfOneDomainAreAnErrorUnlessMerged) {
+  Write("a.yaml", EnvoyDomain("d", "'x*'"));
+  Write("b.yaml", EnvoyDomain("d", "k"));
+
+  EXPECT_THAT(Errors(dir_.string()).message(),
+              AllOf(HasSubstr("b.yaml:1:9: domain: duplicate domain 'd' in "
+                              "config file"),
+                    HasSubstr("first in"), HasSubstr("a.yaml")));
+  LoadOptions options;
+  options.merge_domains = true;
+  const LoadedRules merged = LoadRules(dir_.string(), options);
+  ASSERT_THAT(ToStatus(merged.errors), IsOk());
+  ASSERT_EQ(merged.rules.size(), 3U);
+  EXPECT_EQ(merged.rules[1].name, "x*") << "in the order of the files' names";
+  EXPECT_EQ(merged.rules[2].name, "k");
+}
+
+TEST_F(LoadRulesTest, MergedDomainsMayNotShareATopLevelKey) {
+  Write("a.yaml", EnvoyDomain("d", "k"));
+  Write("b.yaml",
+        "domain: d\ndescriptors: [{key: k, descriptors: [{key: x}]}]\n");
+  LoadOptions options;
+  options.merge_domains = true;
+
+  EXPECT_THAT(ToStatus(LoadRules(dir_.string(), options).errors).message(),
+              HasSubstr("b.yaml:2:21: descriptors[0].key: duplicate descriptor "
+                        "composite key 'd.k'"));
+}
+
+TEST_F(LoadRulesTest, OneBadFileRefusesAll) {
+  Write("a.yaml", EnvoyDomain("d", "a"));
+  Write("b.yaml", "domain: e\ndescriptors: [{key: k, ratelimit: 1}]\n");
+
+  const LoadedRules loaded = LoadRules(dir_.string());
+
+  EXPECT_THAT(ToStatus(loaded.errors).message(),
+              HasSubstr("b.yaml:2:24: config error, unknown key 'ratelimit'"));
+  EXPECT_EQ(loaded.hash, "");
 }
 
 }  // namespace
