@@ -8,6 +8,7 @@
 #include "client/cli/bench.h"
 #include "client/cli/buckets.h"
 #include "client/cli/check.h"
+#include "client/cli/convert.h"
 #include "client/cli/explain.h"
 #include "client/cli/rules.h"
 #include "client/cli/top.h"
@@ -43,6 +44,21 @@ CLI::Option* AddServer(CLI::App& command, std::string& address,
       ->default_val("1s");
   return command.add_option("--server", address, kServerHelp)
       ->default_val("127.0.0.1:8081");
+}
+
+// How Envoy-format files are read, as the server has it.
+void AddLoad(CLI::App& command, LoadOptions& load) {
+  command
+      .add_option_function<std::string>(
+          "--envoy-algorithm",
+          [&load](const std::string& name) {
+            load.envoy_algorithm = FindEnvoyAlgorithm(name);
+          },
+          "What the limits of Envoy-format files are")
+      ->check(CLI::IsMember({"token_bucket", "fixed_window"}))
+      ->default_str("token_bucket");
+  command.add_flag("--merge-domains", load.merge_domains,
+                   "Several Envoy-format files may have one domain");
 }
 
 void AddCheck(CLI::App& app, Action& action, CheckOptions& options) {
@@ -84,6 +100,7 @@ void AddExplain(CLI::App& app, Action& action, ExplainOptions& options) {
       "Explain by these files instead of a server's: a file or a directory");
   AddServer(*command, options.server.address, options.server.timeout)
       ->excludes(rules);
+  AddLoad(*command, options.load);
   command->add_flag("--json", options.json,
                     "Print the ExplainResponse as JSON");
   command->footer(
@@ -115,6 +132,7 @@ void AddRules(CLI::App& app, Action& action, RulesOptions& options) {
       "List these files' rules instead of a server's: a file or a directory");
   AddServer(*command, options.server.address, options.server.timeout)
       ->excludes(rules);
+  AddLoad(*command, options.load);
   command->add_flag("--json", options.json,
                     "Print the GetRulesResponse as JSON");
   command->footer(
@@ -229,6 +247,7 @@ void AddValidate(CLI::App& app, Action& action, ValidateOptions& options) {
       ->add_option("PATH", options.paths,
                    "A rule file, or a directory of *.yaml files")
       ->required();
+  AddLoad(*command, options.load);
   command->add_flag("--json", options.json, "Print the result as JSON");
   command->footer(
       "Each path is read on its own, as tollgate-server --rules=PATH would.\n"
@@ -319,6 +338,34 @@ void AddBench(CLI::App& app, Action& action, BenchOptions& options) {
   });
 }
 
+void AddConvert(CLI::App& app, Action& action, ConvertOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "convert", "Print Envoy-format rule files as native rules");
+  command
+      ->add_option("PATH", options.paths,
+                   "An Envoy-format rule file, or a directory of them")
+      ->required();
+  AddDomain(*command, options.domain)
+      ->description("Only this one, where there are several");
+  AddLoad(*command, options.load);
+  command->footer(
+      "A native file has one domain, so --domain chooses where there are "
+      "several. What the\nnative language says differently stands as a "
+      "comment that begins with \"differs:\".\nWithout such a comment, a "
+      "request with one descriptor whose entries are those of\na path is "
+      "decided the same.\n"
+      "Exit status: 0 printed, 2 not: mistakes in the files, several "
+      "domains.\n\n"
+      "Examples:\n"
+      "  tollgate convert config.yaml > rules.yaml\n"
+      "  tollgate convert config/ --domain=edge > edge.yaml");
+  command->callback([&] {
+    action = [&options](const Output& output) {
+      return RunConvert(options, output);
+    };
+  });
+}
+
 void AddVersion(CLI::App& app, Action& action) {
   app.add_subcommand("version", "Print the version")->callback([&] {
     action = [](const Output& output) {
@@ -350,6 +397,7 @@ int RunCli(const std::vector<std::string>& args, const Output& output) {
   TopOptions top;
   BucketOptions buckets;
   ValidateOptions validate;
+  ConvertOptions convert;
   BenchOptions bench;
   AddCheck(app, action, check);
   AddExplain(app, action, explain);
@@ -358,6 +406,7 @@ int RunCli(const std::vector<std::string>& args, const Output& output) {
   AddPeek(app, action, buckets);
   AddReset(app, action, buckets);
   AddValidate(app, action, validate);
+  AddConvert(app, action, convert);
   AddBench(app, action, bench);
   AddVersion(app, action);
   // CLI11 reports by exceptions; they go no further than this.

@@ -26,7 +26,8 @@ absl::StatusOr<v1::ExplainResponse> Explain(ExplainOptions& options) {
     message.set_cost(request->cost);
     return CallAdmin(options.server, message);
   }
-  const absl::StatusOr<LocalRules> rules = LocalRules::Load(options.rules);
+  const absl::StatusOr<LocalRules> rules =
+      LocalRules::Load(options.rules, options.load);
   if (!rules.ok()) return rules.status();
   if (domain.empty()) {
     absl::StatusOr<std::string> only = rules->OnlyDomain();

@@ -7,6 +7,7 @@
 #include "client/cli/admin_calls.h"
 #include "client/cli/entries.h"
 #include "client/cli/output.h"
+#include "server/rules/rule_file.h"
 #include "tollgate/v1/admin.pb.h"
 
 namespace tollgate::cli {
@@ -15,6 +16,7 @@ struct ExplainOptions {
   RequestOptions request;  // an empty domain: see RunExplain
   std::string rules;       // a path; empty: ask the server
   ServerOptions server;
+  LoadOptions load;  // how Envoy-format files are read
   bool json = false;
 };
 

@@ -10,12 +10,12 @@
 #include "server/base/keyed_hash.h"
 #include "server/limiter/explain.h"
 #include "server/limiter/request.h"
-#include "server/rules/rule_file.h"
 
 namespace tollgate::cli {
 
-absl::StatusOr<LocalRules> LocalRules::Load(const std::string& path) {
-  LoadedRules loaded = LoadRules(path);
+absl::StatusOr<LocalRules> LocalRules::Load(const std::string& path,
+                                            const LoadOptions& options) {
+  LoadedRules loaded = LoadRules(path, options);
   const absl::Status readable = ToStatus(loaded.errors);
   if (!readable.ok()) {
     return absl::InvalidArgumentError(

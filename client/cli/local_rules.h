@@ -9,6 +9,7 @@
 #include "client/request.h"
 #include "server/limiter/registry.h"
 #include "server/limiter/rule_set.h"
+#include "server/rules/rule_file.h"
 #include "tollgate/v1/admin.pb.h"
 
 namespace tollgate::cli {
@@ -19,7 +20,8 @@ class LocalRules {
  public:
   // Reads a file or a directory. INVALID_ARGUMENT with every mistake, one a
   // line as FILE:LINE:COLUMN.
-  static absl::StatusOr<LocalRules> Load(const std::string& path);
+  static absl::StatusOr<LocalRules> Load(const std::string& path,
+                                         const LoadOptions& options);
 
   // The only domain there is. INVALID_ARGUMENT names them if there are others.
   [[nodiscard]] absl::StatusOr<std::string> OnlyDomain() const;

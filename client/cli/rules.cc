@@ -18,7 +18,8 @@ absl::StatusOr<v1::GetRulesResponse> Get(const RulesOptions& options) {
     request.set_domain(options.domain);
     return CallAdmin(options.server, request);
   }
-  const absl::StatusOr<LocalRules> rules = LocalRules::Load(options.rules);
+  const absl::StatusOr<LocalRules> rules =
+      LocalRules::Load(options.rules, options.load);
   if (!rules.ok()) return rules.status();
   return rules->Get(options.domain);
 }

@@ -5,6 +5,7 @@
 
 #include "client/cli/admin_calls.h"
 #include "client/cli/output.h"
+#include "server/rules/rule_file.h"
 #include "tollgate/v1/admin.pb.h"
 
 namespace tollgate::cli {
@@ -13,6 +14,7 @@ struct RulesOptions {
   std::string rules;   // a path; empty: ask the server
   std::string domain;  // empty: all
   ServerOptions server;
+  LoadOptions load;  // how Envoy-format files are read
   bool json = false;
 };
 

@@ -25,7 +25,7 @@ struct Result {
   std::vector<RuleFileError> errors;
 };
 
-Result Load(const std::string& path) {
+Result Load(const std::string& path, const LoadOptions& options) {
   Result result;
   result.path = path;
   std::error_code error;
@@ -33,7 +33,7 @@ Result Load(const std::string& path) {
     result.found = false;
     return result;
   }
-  LoadedRules loaded = LoadRules(path);
+  LoadedRules loaded = LoadRules(path, options);
   result.errors = std::move(loaded.errors);
   result.hash = std::move(loaded.hash);
   result.rules = loaded.rules.size();
@@ -106,7 +106,7 @@ int RunValidate(const ValidateOptions& options, const Output& output) {
   int exit_status = kExitOk;
   std::vector<std::string> json;
   for (const std::string& path : options.paths) {
-    const Result result = Load(path);
+    const Result result = Load(path, options.load);
     if (options.json) {
       json.push_back(ToJson(result));
     } else {

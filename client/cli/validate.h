@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "client/cli/output.h"
+#include "server/rules/rule_file.h"
 
 namespace tollgate::cli {
 
 struct ValidateOptions {
   std::vector<std::string> paths;  // rule files, or directories of them
+  LoadOptions load;                // how Envoy-format files are read
   bool json = false;
 };
 
