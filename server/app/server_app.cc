@@ -152,7 +152,7 @@ absl::Status RunningServer::StartRules() {
   if (keeper_ != nullptr) {
     keeper_->Start(limiter_, limiter_clock_, state_metrics_);
   }
-  sweeper_ = std::make_unique<Sweeper>(limiter_);
+  sweeper_ = std::make_unique<Sweeper>(limiter_, steady_clock_);
   return absl::OkStatus();
 }
 

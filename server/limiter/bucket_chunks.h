@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <utility>
+#include <vector>
 
 #include "server/limiter/bucket.h"
 
@@ -15,9 +18,19 @@ namespace tollgate {
 // chunks of 8, 16, 32, ... buckets. Memory beyond the end is not touched, so it
 // costs address space only. Thread-compatible.
 class BucketChunks {
+ private:
+  struct Free {
+    void operator()(Bucket* chunk) const { ::operator delete(chunk); }
+  };
+
  public:
+  // The memory of one chunk.
+  using Chunk = std::unique_ptr<Bucket, Free>;
+
   BucketChunks() = default;
-  ~BucketChunks() { Release(0); }
+  ~BucketChunks() {
+    while (size_ > 0) PopBack();
+  }
   BucketChunks(const BucketChunks&) = delete;
   BucketChunks& operator=(const BucketChunks&) = delete;
 
@@ -26,32 +39,43 @@ class BucketChunks {
   // `slot` is below size().
   [[nodiscard]] Bucket& operator[](uint32_t slot) const {
     const uint32_t chunk = ChunkOf(slot);
-    return chunks_[chunk][slot - FirstOf(chunk)];
+    return chunks_[chunk].get()[slot - FirstOf(chunk)];
   }
 
   // Adds an untouched bucket.
   Bucket& PushBack() {
     const uint32_t chunk = ChunkOf(size_);
     if (chunks_[chunk] == nullptr) {
-      chunks_[chunk] = std::allocator<Bucket>().allocate(CapacityOf(chunk));
+      chunks_[chunk].reset(static_cast<Bucket*>(
+          ::operator new(CapacityOf(chunk) * sizeof(Bucket))));
     }
-    Bucket* bucket = chunks_[chunk] + (size_ - FirstOf(chunk));
+    Bucket* bucket = chunks_[chunk].get() + (size_ - FirstOf(chunk));
     ++size_;
     return *std::construct_at(bucket);
   }
 
-  // Removes the last bucket. A chunk goes once the one before it is half empty,
-  // so that a size that swings about a boundary does not allocate each time.
+  // Removes the last bucket. Its memory stays until TakeSpare.
   void PopBack() {
     std::destroy_at(&(*this)[size_ - 1]);
     --size_;
-    const uint32_t chunk = ChunkOf(size_);
-    const uint32_t used = size_ - FirstOf(chunk);
-    if (size_ == 0) {
-      Release(0);
-    } else if (used <= CapacityOf(chunk) / 2) {
-      Release(chunk + 1);
+  }
+
+  // Takes out what is beyond the end, but for one chunk while the one before it
+  // is over half full, so that a size that swings about a boundary does not
+  // allocate each time. To be let go where no lock is held: the allocator may
+  // give much back to the system then, which takes milliseconds.
+  [[nodiscard]] std::vector<Chunk> TakeSpare() {
+    uint32_t from = 0;
+    if (size_ > 0) {
+      const uint32_t last = ChunkOf(size_ - 1);
+      const uint32_t used = size_ - FirstOf(last);
+      from = last + (used <= CapacityOf(last) / 2 ? 1 : 2);
     }
+    std::vector<Chunk> spare;
+    while (from < kChunks && chunks_[from] != nullptr) {
+      spare.push_back(std::move(chunks_[from++]));
+    }
+    return spare;
   }
 
  private:
@@ -65,16 +89,9 @@ class BucketChunks {
   static uint32_t FirstOf(uint32_t chunk) {
     return kFirst * ((1U << chunk) - 1);
   }
-  void Release(uint32_t from) {
-    for (uint32_t chunk = from; chunk < kChunks; ++chunk) {
-      if (chunks_[chunk] == nullptr) break;
-      std::allocator<Bucket>().deallocate(chunks_[chunk], CapacityOf(chunk));
-      chunks_[chunk] = nullptr;
-    }
-  }
 
   uint32_t size_ = 0;
-  std::array<Bucket*, kChunks> chunks_{};
+  std::array<Chunk, kChunks> chunks_;
 };
 
 }  // namespace tollgate

@@ -1,6 +1,7 @@
 #include "server/limiter/bucket_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "server/limiter/bucket_chunks.h"
@@ -44,22 +45,21 @@ class alignas(64) BucketTable::Stripe {
   struct Acquired {
     Bucket* bucket = nullptr;
     bool locked = false;  // otherwise enqueued, since somebody holds the lock
-    bool created = false;
     int64_t not_before_ns = 0;
   };
 
-  // The bucket, locked or enqueued for. Null if there is none and `create` is
-  // false.
+  // The bucket, locked or enqueued for. If there is none, it is made where
+  // `count` is not null and has room; otherwise null is returned.
   Acquired Acquire(const Fingerprint& fingerprint,
-                   bool create) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+                   Count* count) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     MutexLock lock(mutex_);
     Acquired acquired;
     const uint32_t slot = index_.Find(fingerprint, FingerprintOf{buckets_});
     if (slot != SlotIndex::kNone) {
       acquired.bucket = &buckets_[slot];
-    } else if (create) {
+    } else if (count != nullptr && buckets_.size() < SlotIndex::kMaxSlots &&
+               count->TryAdd()) {
       acquired.bucket = &Append(fingerprint);
-      acquired.created = true;
       acquired.not_before_ns = forgot_ns_;
     } else {
       return acquired;
@@ -73,28 +73,28 @@ class alignas(64) BucketTable::Stripe {
     size_t removed = 0;
     size_t looked = 0;
     bool done = false;  // the stripe's end was reached
+    // Dies with this, once the stripe's lock is free.
+    std::vector<BucketChunks::Chunk> spare;
   };
 
   // Looks at `budget` buckets at most, from `*slot` on, and removes the
   // forgettable ones. Moves `*slot`.
-  Swept Sweep(uint32_t* slot, size_t budget, int64_t now_ns,
+  Swept Sweep(uint32_t* slot, size_t budget, int64_t now_ns, Count& count,
               Forgettable forgettable) {
     MutexLock lock(mutex_);
-    Swept swept;
-    while (*slot < buckets_.size() && swept.looked < budget) {
-      ++swept.looked;
-      if (RemoveIf(*slot, forgettable)) {
-        ++swept.removed;  // another bucket stands at this slot now
-      } else {
-        ++*slot;
-      }
-    }
-    swept.done = *slot >= buckets_.size();
-    if (swept.removed > 0) {
-      forgot_ns_ = std::max(forgot_ns_, now_ns);
-      index_.Shrink(FingerprintOf{buckets_});
-    }
+    Swept swept = SweepLocked(slot, budget, now_ns, count, forgettable);
+    index_.Shrink(FingerprintOf{buckets_});
+    swept.spare = buckets_.TakeSpare();
     return swept;
+  }
+
+  // The same, going on where the last call of this stopped; no memory is given
+  // back, which may take long.
+  Swept SweepOn(size_t budget, int64_t now_ns, Count& count,
+                Forgettable forgettable) {
+    MutexLock lock(mutex_);
+    if (near_slot_ >= buckets_.size()) near_slot_ = 0;
+    return SweepLocked(&near_slot_, budget, now_ns, count, forgettable);
   }
 
   // Visits the slots below `*slots_left`, downwards, `budget` at most, and
@@ -131,6 +131,26 @@ class alignas(64) BucketTable::Stripe {
       return bucket.fingerprint;
     }
   };
+
+  Swept SweepLocked(uint32_t* slot, size_t budget, int64_t now_ns, Count& count,
+                    Forgettable forgettable)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Swept swept;
+    while (*slot < buckets_.size() && swept.looked < budget) {
+      ++swept.looked;
+      if (RemoveIf(*slot, forgettable)) {
+        ++swept.removed;  // another bucket stands at this slot now
+      } else {
+        ++*slot;
+      }
+    }
+    swept.done = *slot >= buckets_.size();
+    if (swept.removed > 0) {
+      forgot_ns_ = std::max(forgot_ns_, now_ns);
+      count.Remove(swept.removed);
+    }
+    return swept;
+  }
 
   Bucket& Append(const Fingerprint& fingerprint)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -171,10 +191,17 @@ class alignas(64) BucketTable::Stripe {
   BucketChunks buckets_ ABSL_GUARDED_BY(mutex_);
   // The latest sweep that removed a bucket here.
   int64_t forgot_ns_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t near_slot_ ABSL_GUARDED_BY(mutex_) = 0;  // of SweepOn
 };
 
-BucketTable::BucketTable(size_t stripes)
-    : mask_(stripes - 1), stripes_(new Stripe[stripes]) {}
+size_t BucketTable::StripesFor(size_t max_buckets) {
+  constexpr size_t kPerStripe = 8192;
+  return std::clamp(std::bit_ceil(max_buckets / kPerStripe), size_t{1024},
+                    size_t{1} << 20);
+}
+
+BucketTable::BucketTable(size_t stripes, size_t max_buckets)
+    : mask_(stripes - 1), stripes_(new Stripe[stripes]), count_(max_buckets) {}
 
 BucketTable::~BucketTable() = default;
 
@@ -187,11 +214,11 @@ void BucketTable::Prefetch(const Fingerprint& fingerprint) const {
   StripeOf(fingerprint).Prefetch();
 }
 
-LockedBucket BucketTable::FindOrCreate(const Fingerprint& fingerprint)
-    ABSL_NO_THREAD_SAFETY_ANALYSIS {
+std::optional<LockedBucket> BucketTable::FindOrCreate(
+    const Fingerprint& fingerprint) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const Stripe::Acquired acquired =
-      StripeOf(fingerprint).Acquire(fingerprint, /*create=*/true);
-  if (acquired.created) size_.fetch_add(1, std::memory_order_relaxed);
+      StripeOf(fingerprint).Acquire(fingerprint, &count_);
+  if (acquired.bucket == nullptr) return std::nullopt;
   if (!acquired.locked) acquired.bucket->lock.LockEnqueued();
   return LockedBucket(*acquired.bucket, acquired.not_before_ns);
 }
@@ -199,7 +226,7 @@ LockedBucket BucketTable::FindOrCreate(const Fingerprint& fingerprint)
 std::optional<LockedBucket> BucketTable::Find(const Fingerprint& fingerprint)
     ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const Stripe::Acquired acquired =
-      StripeOf(fingerprint).Acquire(fingerprint, /*create=*/false);
+      StripeOf(fingerprint).Acquire(fingerprint, /*count=*/nullptr);
   if (acquired.bucket == nullptr) return std::nullopt;
   if (!acquired.locked) acquired.bucket->lock.LockEnqueued();
   return LockedBucket(*acquired.bucket);
@@ -214,7 +241,8 @@ size_t BucketTable::Sweep(size_t max_buckets, int64_t now_ns,
   const size_t stripes = stripe_count() + (sweep_slot_ > 0 ? 1 : 0);
   while (max_buckets > 0 && visited < stripes) {
     const Stripe::Swept swept = stripes_[sweep_stripe_].Sweep(
-        &sweep_slot_, std::min(max_buckets, kHold), now_ns, forgettable);
+        &sweep_slot_, std::min(max_buckets, kHold), now_ns, count_,
+        forgettable);
     removed += swept.removed;
     max_buckets -= swept.looked;
     if (swept.done) {
@@ -223,7 +251,6 @@ size_t BucketTable::Sweep(size_t max_buckets, int64_t now_ns,
       ++visited;
     }
   }
-  size_.fetch_sub(removed, std::memory_order_relaxed);
   swept_.fetch_add(removed, std::memory_order_relaxed);
   return removed;
 }
@@ -244,6 +271,15 @@ bool BucketTable::Walk(Cursor& cursor, size_t max_buckets,
     if (visited > 0) return true;
   }
   return false;
+}
+
+size_t BucketTable::SweepNear(const Fingerprint& fingerprint,
+                              size_t max_buckets, int64_t now_ns,
+                              Forgettable forgettable) {
+  const Stripe::Swept swept =
+      StripeOf(fingerprint).SweepOn(max_buckets, now_ns, count_, forgettable);
+  swept_.fetch_add(swept.removed, std::memory_order_relaxed);
+  return swept.removed;
 }
 
 }  // namespace tollgate

@@ -4,45 +4,20 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "server/base/keyed_hash.h"
 #include "server/base/mutex.h"
-#include "server/limiter/bucket.h"
+#include "server/limiter/locked_bucket.h"
 
 namespace tollgate {
 
-// A bucket and its lock, held until the handle dies. Hold one at a time.
-class LockedBucket {
- public:
-  explicit LockedBucket(Bucket& bucket, int64_t not_before_ns = 0)
-      : bucket_(&bucket), not_before_ns_(not_before_ns) {}
-  ~LockedBucket() {
-    if (bucket_ != nullptr) bucket_->lock.Unlock();
-  }
-  LockedBucket(LockedBucket&& other) noexcept
-      : bucket_(std::exchange(other.bucket_, nullptr)),
-        not_before_ns_(other.not_before_ns_) {}
-  LockedBucket& operator=(LockedBucket&&) = delete;
-
-  [[nodiscard]] BucketState& state() const { return bucket_->state; }
-  // The limit under which `state` is kept; 0 in a bucket just made.
-  [[nodiscard]] uint32_t& limit_id() const { return bucket_->limit_id; }
-  // In a bucket just made, the latest sweep that forgot buckets near it, this
-  // one's predecessor perhaps. It must not decide for an earlier instant, or
-  // the time in between would refill twice. Otherwise 0.
-  [[nodiscard]] int64_t not_before_ns() const { return not_before_ns_; }
-
- private:
-  Bucket* bucket_;
-  int64_t not_before_ns_;
-};
-
-// All buckets of one process, by fingerprint: a power-of-two number of stripes,
-// each with its own mutex, index and buckets; each bucket with its own lock.
+// Buckets by fingerprint, never more than a most: a power-of-two number of
+// stripes, each with its own mutex, index and buckets; each bucket with its own
+// lock.
 //
 // Looking a bucket up, or making it, and joining the queue for its lock are one
 // step under the stripe's mutex. The sweep removes a bucket only under the
@@ -51,30 +26,43 @@ class LockedBucket {
 // holding a stripe. Thread-safe.
 class BucketTable {
  public:
-  // `stripes` is a power of two.
-  explicit BucketTable(size_t stripes);
+  static constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
+
+  // How many stripes a table of that many buckets wants, so that a stripe's
+  // index grows in well under a millisecond: a power of two, 1024 to 2^20.
+  [[nodiscard]] static size_t StripesFor(size_t max_buckets);
+
+  // `stripes` is a power of two. At no moment are there more than `max_buckets`
+  // buckets, 1 or more; nor more than 16.7 million in a stripe.
+  explicit BucketTable(size_t stripes, size_t max_buckets = kUnlimited);
   ~BucketTable();
   BucketTable(const BucketTable&) = delete;
   BucketTable& operator=(const BucketTable&) = delete;
 
   // Begins to fetch what a look-up of that fingerprint will touch first.
   void Prefetch(const Fingerprint& fingerprint) const;
-  // The bucket of that fingerprint, made if there is none.
-  LockedBucket FindOrCreate(const Fingerprint& fingerprint);
-  // The same, or nothing if there is none.
+  // The bucket of that fingerprint, made if there is none; nothing if there is
+  // none and no room for one.
+  std::optional<LockedBucket> FindOrCreate(const Fingerprint& fingerprint);
+  // The bucket of that fingerprint, or nothing if there is none.
   std::optional<LockedBucket> Find(const Fingerprint& fingerprint);
 
   // Whether a bucket with that state under that limit may be forgotten; it may
-  // free memory that the state owns. Called
+  // free memory that the state owns, and carry it over to a later limit. Called
   // under the bucket's lock and the stripe's mutex, so it must only compute.
   using Forgettable =
-      absl::FunctionRef<bool(BucketState& state, uint32_t limit_id)>;
+      absl::FunctionRef<bool(BucketState& state, uint32_t& limit_id)>;
 
   // Looks at `max_buckets` buckets, or all if there are fewer, going on where
   // the last call stopped, and removes the forgettable ones, as of
   // `now_ns`. Buckets in use at the moment are passed over. Returns how many
   // were removed. Calls take turns and share the position.
   size_t Sweep(size_t max_buckets, int64_t now_ns, Forgettable forgettable);
+
+  // The same in the one stripe where `fingerprint` belongs, at a position of
+  // its own: for a caller who found no room, and who must not do much.
+  size_t SweepNear(const Fingerprint& fingerprint, size_t max_buckets,
+                   int64_t now_ns, Forgettable forgettable);
 
   // How far a walk over the buckets has come; a new one is at the start.
   struct Cursor {
@@ -96,9 +84,9 @@ class BucketTable {
   // without holding the stripe. Do not hold a bucket.
   bool Walk(Cursor& cursor, size_t max_buckets, Visitor visit);
 
-  [[nodiscard]] size_t size() const {
-    return size_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] size_t size() const { return count_.value(); }
+  // Whether one more may be made. Soon out of date, where others make some.
+  [[nodiscard]] bool has_room() const { return count_.has_room(); }
   [[nodiscard]] uint64_t swept_count() const {
     return swept_.load(std::memory_order_relaxed);
   }
@@ -107,11 +95,37 @@ class BucketTable {
  private:
   class Stripe;
 
+  // How many buckets there are. Room is taken before a bucket is made and given
+  // back after one is removed, so there are never more.
+  class Count {
+   public:
+    explicit Count(size_t most) : most_(most) {}
+    [[nodiscard]] size_t value() const {
+      return value_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool has_room() const { return value() < most_; }
+    bool TryAdd() {
+      size_t value = this->value();
+      while (value < most_) {
+        if (value_.compare_exchange_weak(value, value + 1,
+                                         std::memory_order_relaxed)) {
+          return true;
+        }
+      }
+      return false;
+    }
+    void Remove(size_t n) { value_.fetch_sub(n, std::memory_order_relaxed); }
+
+   private:
+    const size_t most_;
+    std::atomic<size_t> value_{0};  // touched only by creation and sweep
+  };
+
   Stripe& StripeOf(const Fingerprint& fingerprint) const;
 
   const size_t mask_;
   const std::unique_ptr<Stripe[]> stripes_;
-  std::atomic<size_t> size_{0};     // touched only by creation and sweep
+  Count count_;
   std::atomic<uint64_t> swept_{0};  // a statistic
 
   Mutex sweep_mutex_;

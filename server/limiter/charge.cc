@@ -166,6 +166,18 @@ Selection Select(const Request& request, const DomainRules& domain,
   return selection;
 }
 
+void ShareOverflow(Charge& charge) {
+  const Limit& own = charge.limit->limit;
+  charge.limit = charge.limit->overflow.get();
+  // The same part of the smaller burst, rounded up.
+  charge.ask.reserved =
+      (charge.ask.reserved * charge.limit->limit.burst() + (own.burst() - 1)) /
+      own.burst();
+  charge.overflow = true;
+  charge.too_large =
+      charge.ask.cost + charge.ask.reserved > charge.limit->capacity;
+}
+
 Charge PenaltyCharge(const Charge& charge) {
   Charge penalty = charge;
   penalty.limit = &charge.rule->penalty;
@@ -173,6 +185,7 @@ Charge PenaltyCharge(const Charge& charge) {
   penalty.slot = kPenaltySlot;
   penalty.ask = Ask();
   penalty.impossible = false;
+  penalty.overflow = false;
   return penalty;
 }
 

@@ -28,10 +28,18 @@ struct Charge {
   bool impossible = false;  // the bucket can never hold that much
   bool blocked = false;     // by the rule's penalty, at this decision
   bool taken = false;
+  // Of the bucket that keys share, since there was no room for this one's own.
+  // Decided once: whatever is given back goes where it was taken.
+  bool overflow = false;
+  bool too_large = false;   // more than the shared bucket can hold
   int64_t taken_at_ns = 0;  // the bucket's own time then
 
   [[nodiscard]] const Algorithm& algorithm() const {
     return *rule->rule.algorithm;
+  }
+  // Where the bucket lies; `fingerprint` is the key's own.
+  [[nodiscard]] const Fingerprint& bucket() const {
+    return overflow ? limit->shared_bucket : fingerprint;
   }
 };
 
@@ -50,6 +58,10 @@ struct Selection {
 
 // Whether the allow-list, where it applies, takes out the rule at `position`.
 [[nodiscard]] bool TakesOut(const BoundRule& allow_list, uint32_t position);
+
+// Turns `charge`, which is of a key's own bucket under a limit that has an
+// overflow, into one of the bucket that is shared.
+void ShareOverflow(Charge& charge);
 
 // The bucket that counts the refusals of the key that `charge` is of.
 [[nodiscard]] Charge PenaltyCharge(const Charge& charge);

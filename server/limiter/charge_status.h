@@ -15,6 +15,7 @@ inline void FillStatus(const Charge& charge, const Verdict& verdict,
   status.rule = charge.rule->id;
   status.limit = charge.limit->limit;
   status.shadow = charge.shadow;
+  status.overflow = charge.overflow;
   status.descriptor = charge.descriptor;
   status.remaining = verdict.remaining;
   status.reset_after_ns = verdict.reset_after_ns;
@@ -28,6 +29,16 @@ inline void FillStatus(const Charge& charge, const Verdict& verdict,
   } else {
     status.outcome = Outcome::kRefused;
     status.retry_after_ns = verdict.retry_after_ns;
+  }
+}
+
+// Notes what an allowed request took and can give back by name.
+inline void AddTaken(const Charge& charge, Decision& decision) {
+  if (!charge.taken) return;
+  if (charge.algorithm().TakesByTicket()) {
+    decision.slots.push_back({charge.bucket(), charge.ask.ticket});
+  } else if (charge.overflow) {
+    decision.overflow.push_back(charge.bucket());
   }
 }
 

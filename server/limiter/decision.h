@@ -48,6 +48,7 @@ struct RuleStatus {
   Outcome outcome = Outcome::kAllowed;  // what this rule alone would answer
   bool shadow = false;                  // reported, not enforced
   bool unlimited = false;               // an allow-list; it has no limit
+  bool overflow = false;                // of the bucket that new keys share
   uint64_t remaining = 0;               // whole tokens, after this decision
   int64_t retry_after_ns = 0;           // 0 unless this rule refuses
   int64_t reset_after_ns = 0;           // until the bucket is full
@@ -94,7 +95,8 @@ struct Decision {
   int64_t retry_after_ns = 0;
   // With kRefused: how long the same request stays refused whatever others do,
   // unless tokens are given back or rules change. 0 where that is not known
-  // (a slot may be freed), and where a penalty wants to count every refusal.
+  // (a slot may be freed, or a key that shares a bucket get its own), and where
+  // a penalty wants to count every refusal.
   int64_t stands_for_ns = 0;
   // With kAllowed: how long to wait before going ahead, the longest of the
   // rules' delays.
@@ -114,6 +116,9 @@ struct Decision {
   absl::InlinedVector<RuleStatus, 4> statuses;
   // What must be released when an allowed request is done.
   absl::InlinedVector<HeldSlots, 1> slots;
+  // The overflow buckets that an allowed request took from, for
+  // Limiter::Refund.
+  absl::InlinedVector<Fingerprint, 1> overflow;
   // Values that a rule wanted as an IP address and that were none.
   uint32_t bad_addresses = 0;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "server/limiter/charge_status.h"
-#include "server/limiter/penalty.h"
 
 namespace tollgate {
 namespace {
@@ -106,14 +105,14 @@ class DescriptorSettlement {
     if (c.refuses_all) return RefuseAll(c, status);
     if (c.action == BucketAction::kRefund) return;  // when all else is settled
     if (c.charge.rule->rule.penalty.has_value() && !c.charge.impossible) {
-      const Verdict gate = buckets_.Peek(PenaltyCharge(c.charge), Penalty());
+      const Verdict gate = buckets_.PeekPenalty(c.charge);
       c.charge.blocked = !gate.allowed;
       if (c.charge.blocked) return FillStatus(c.charge, gate, status);
     }
     if (!taking_ || c.charge.impossible || c.action == BucketAction::kProbe) {
       return Look(i);
     }
-    const Verdict verdict = buckets_.Take(c.charge, c.charge.algorithm());
+    const Verdict verdict = buckets_.Take(c.charge);
     c.charge.taken = verdict.allowed;
     c.charge.taken_at_ns = verdict.at_ns;
     FillStatus(c.charge, verdict, status);
@@ -130,7 +129,7 @@ class DescriptorSettlement {
     const DescriptorCharge& c = charges_[i];
     Charge charge = c.charge;
     if (c.action == BucketAction::kRefund) charge.ask = tollgate::Ask();
-    Verdict verdict = buckets_.Peek(charge, charge.algorithm());
+    Verdict verdict = buckets_.Peek(charge);
     const bool never_refused =
         c.action == BucketAction::kRefund ||
         (c.action == BucketAction::kProbe && !IsNative(charge));
@@ -171,9 +170,7 @@ class DescriptorSettlement {
         decision_.delay_ns =
             std::max(decision_.delay_ns, decision_.statuses[i].delay_ns);
       }
-      if (charge.taken && charge.algorithm().TakesByTicket()) {
-        decision_.slots.push_back({charge.fingerprint, charge.ask.ticket});
-      }
+      AddTaken(charge, decision_);
     }
   }
 
@@ -185,7 +182,7 @@ class DescriptorSettlement {
       const Charge& charge = charges_[i].charge;
       RuleStatus& status = decision_.statuses[i];
       if (!charge.rule->rule.penalty.has_value() || charge.blocked ||
-          charges_[i].action != BucketAction::kTake ||
+          charge.overflow || charges_[i].action != BucketAction::kTake ||
           status.outcome != Outcome::kRefused) {
         continue;
       }
@@ -193,9 +190,8 @@ class DescriptorSettlement {
           counted_rule == charge.rule && counted_key == charge.fingerprint.hi;
       counted_rule = charge.rule;
       counted_key = charge.fingerprint.hi;
-      const Charge penalty = PenaltyCharge(charge);
-      const Verdict verdict = counted ? buckets_.Peek(penalty, Penalty())
-                                      : buckets_.Take(penalty, Penalty());
+      const Verdict verdict =
+          counted ? buckets_.PeekPenalty(charge) : buckets_.TakePenalty(charge);
       if (verdict.allowed) continue;
       status.retry_after_ns =
           std::max(status.retry_after_ns, verdict.retry_after_ns);

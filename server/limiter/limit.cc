@@ -68,6 +68,15 @@ absl::StatusOr<Limit> Limit::WithHold(absl::Duration hold) const {
   return limit;
 }
 
+absl::StatusOr<Limit> Limit::Share(uint32_t percent) const {
+  const auto share = [percent](uint64_t whole) {
+    return std::max<uint64_t>(whole * percent / 100, 1);  // both below 2^32
+  };
+  const absl::StatusOr<Limit> limit =
+      Create(share(tokens_), absl::Nanoseconds(period_ns_), share(burst_));
+  return limit.ok() ? limit->WithHold(absl::Nanoseconds(hold_ns_)) : limit;
+}
+
 std::string Limit::ToString() const {
   std::string text = absl::StrCat(
       tokens_, "/", absl::FormatDuration(absl::Nanoseconds(period_ns_)));

@@ -45,6 +45,11 @@ class Limit {
   // block. INVALID_ARGUMENT unless it is 0 to 3650 days in whole nanoseconds.
   [[nodiscard]] absl::StatusOr<Limit> WithHold(absl::Duration hold) const;
 
+  // That many percent of the limit: tokens and burst rounded down, at least 1
+  // of each; the same period and hold. INVALID_ARGUMENT where there is no such
+  // Limit.
+  [[nodiscard]] absl::StatusOr<Limit> Share(uint32_t percent) const;
+
   [[nodiscard]] uint32_t tokens() const { return tokens_; }
   [[nodiscard]] uint32_t burst() const { return burst_; }
   [[nodiscard]] int64_t period_ns() const { return period_ns_; }

@@ -11,7 +11,6 @@
 #include "server/limiter/charge_status.h"
 #include "server/limiter/descriptor_charge.h"
 #include "server/limiter/descriptor_settlement.h"
-#include "server/limiter/penalty.h"
 #include "server/limiter/refusals.h"
 
 namespace tollgate {
@@ -60,16 +59,17 @@ class Settlement {
  private:
   Verdict Ask(Charge& charge) {
     if (charge.rule->rule.penalty.has_value() && !charge.impossible) {
-      const Verdict gate = buckets_.Peek(PenaltyCharge(charge), Penalty());
+      const Verdict gate = buckets_.PeekPenalty(charge);
       charge.blocked = !gate.allowed;
       if (charge.blocked) return gate;
     }
     if (!taking_ || charge.impossible) {
-      return buckets_.Peek(charge, charge.algorithm());
+      return buckets_.Peek(charge);
     }
-    const Verdict verdict = buckets_.Take(charge, charge.algorithm());
+    const Verdict verdict = buckets_.Take(charge);
     charge.taken = verdict.allowed;
     charge.taken_at_ns = verdict.at_ns;
+    has_overflow_ |= charge.overflow;
     return verdict;
   }
 
@@ -80,8 +80,7 @@ class Settlement {
       if (!charge.taken) continue;
       buckets_.Refund(charge, charge.taken_at_ns);
       charge.taken = false;
-      FillStatus(charge, buckets_.Peek(charge, charge.algorithm()),
-                 statuses_[i]);
+      FillStatus(charge, buckets_.Peek(charge), statuses_[i]);
       Count(statuses_[i], decision_);
     }
   }
@@ -92,30 +91,28 @@ class Settlement {
         decision_.delay_ns = status.delay_ns;
       }
     }
-    if (!has_tickets_) return;
+    if (!has_tickets_ && !has_overflow_) return;
     for (const Charge& charge : charges_) {
-      if (charge.taken && charge.algorithm().TakesByTicket()) {
-        decision_.slots.push_back({charge.fingerprint, charge.ask.ticket});
-      }
+      AddTaken(charge, decision_);
     }
   }
 
-  // Counts a refusal against each key that was refused, once.
+  // Counts a refusal against each key that was refused, once. What a bucket
+  // refuses that many share is not this key's doing.
   void Punish() {
     for (size_t i = 0; i < charges_.size(); ++i) {
       const Charge& charge = charges_[i];
       RuleStatus& status = statuses_[i];
       if (!charge.rule->rule.penalty.has_value() || charge.blocked ||
-          status.outcome != Outcome::kRefused) {
+          charge.overflow || status.outcome != Outcome::kRefused) {
         continue;
       }
       const bool counted =
           i > 0 && charges_[i - 1].rule == charge.rule &&
           charges_[i - 1].fingerprint.hi == charge.fingerprint.hi &&
           statuses_[i - 1].outcome == Outcome::kRefused;
-      const Charge penalty = PenaltyCharge(charge);
-      const Verdict verdict = counted ? buckets_.Peek(penalty, Penalty())
-                                      : buckets_.Take(penalty, Penalty());
+      const Verdict verdict =
+          counted ? buckets_.PeekPenalty(charge) : buckets_.TakePenalty(charge);
       if (verdict.allowed) continue;
       status.retry_after_ns =
           std::max(status.retry_after_ns, verdict.retry_after_ns);
@@ -132,6 +129,7 @@ class Settlement {
       if (charge.shadow || status.outcome != Outcome::kRefused) continue;
       if (charge.rule->rule.penalty.has_value() && !charge.blocked) return 0;
       if (charge.algorithm().TakesByTicket() && !charge.blocked) continue;
+      if (charge.overflow) continue;  // until there is room for one of its own
       stands_for_ns = std::max(stands_for_ns, status.retry_after_ns);
     }
     return stands_for_ns;
@@ -144,6 +142,7 @@ class Settlement {
   bool taking_;
   const bool has_tickets_;
   bool has_penalty_ = false;
+  bool has_overflow_ = false;  // some charge took from a shared bucket
   bool refused_ = false;
 };
 
@@ -161,6 +160,9 @@ bool IsByDescriptor(const Request& request, const DomainRules& domain) {
   return domain.tree.has_value() || !request.terms.empty();
 }
 
+// A rule set has few of them, and a hot one does not hold its stripe.
+constexpr size_t kOverflowStripes = 64;
+
 std::unique_ptr<RefusedKeys> MakeRefusedKeys(
     const RefusedKeysOptions& options) {
   if (options.mode == RefusedKeysOptions::Mode::kOff) return nullptr;
@@ -175,7 +177,10 @@ uint64_t RandomNumber() { return KeyedHash(RandomHashKey(), "ticket").lo; }
 Limiter::Limiter(const Clock& clock, LimiterOptions options)
     : clock_(clock),
       options_(options),
-      table_(options.stripes),
+      table_(options.stripes > 0 ? options.stripes
+                                 : BucketTable::StripesFor(options.max_buckets),
+             options.max_buckets),
+      overflow_(kOverflowStripes),
       overrides_(registry_),
       rules_(std::make_shared<const RuleSet>()),
       next_ticket_(RandomNumber()),
@@ -183,12 +188,14 @@ Limiter::Limiter(const Clock& clock, LimiterOptions options)
 
 Limiter::~Limiter() {
   // States that own memory give it back.
-  table_.Sweep(table_.size(), 0, [&](BucketState& state, uint32_t limit_id) {
-    const LimitVersion& under = registry_.Version(limit_id);
-    under.algorithm->Trim(state, under.limit,
-                          std::numeric_limits<int64_t>::max());
-    return false;
-  });
+  for (BucketTable* table : {&table_, &overflow_}) {
+    table->Sweep(table->size(), 0, [&](BucketState& state, uint32_t limit_id) {
+      const LimitVersion& under = registry_.Version(limit_id);
+      under.algorithm->Trim(state, under.limit,
+                            std::numeric_limits<int64_t>::max());
+      return false;
+    });
+  }
 }
 
 absl::Status Limiter::SetRules(RuleSet rules) {
@@ -241,7 +248,7 @@ void Limiter::DecideByRule(const Request& request, const DomainRules& domain,
     table_.Prefetch(charge.fingerprint);
   }
   if (!ReadClock(request, decision)) return;
-  Buckets buckets(table_, registry_, decision.decided_at_ns);
+  Buckets buckets(table_, overflow_, registry_, decision.decided_at_ns);
   Settlement settlement(buckets, domain, selection, decision);
   settlement.Run();
   if (settlement.refused() && refused_keys_ != nullptr && !decision.peek) {
@@ -265,7 +272,7 @@ void Limiter::DecideByDescriptor(const Request& request,
     decision.outcome = Outcome::kOverridden;
     return;
   }
-  Buckets buckets(table_, registry_, decision.decided_at_ns);
+  Buckets buckets(table_, overflow_, registry_, decision.decided_at_ns);
   Settle(buckets, selection, decision);
   if (refused_keys_ != nullptr && !decision.peek) {
     CountRefusals(request, selection.charges, decision, *refused_keys_);
@@ -288,15 +295,16 @@ Selection Limiter::SelectBuckets(const Request& request,
 void Limiter::Spend(const Request& request) {
   const DomainRules* domain = rules_.Get().FindDomain(request.domain);
   if (domain == nullptr) return;
-  const Selection selection = SelectBuckets(request, *domain);
-  Buckets buckets(table_, registry_, clock_.NowNs());
-  for (const Charge& charge : selection.charges) {
+  Selection selection = SelectBuckets(request, *domain);
+  Buckets buckets(table_, overflow_, registry_, clock_.NowNs());
+  for (Charge& charge : selection.charges) {
     if (charge.impossible || charge.algorithm().TakesByTicket()) continue;
-    buckets.Take(charge, charge.algorithm());
+    buckets.Take(charge);
   }
 }
 
-Decision Limiter::Refund(const Request& request, int64_t taken_at_ns) {
+Decision Limiter::Refund(const Request& request, int64_t taken_at_ns,
+                         absl::Span<const Fingerprint> overflow) {
   const RuleSet& rules = rules_.Get();
   Decision decision;
   decision.peek = true;
@@ -304,41 +312,62 @@ Decision Limiter::Refund(const Request& request, int64_t taken_at_ns) {
   const DomainRules* domain = rules.FindDomain(request.domain);
   if (domain == nullptr) return decision;
   decision.domain = domain->id;
-  const Selection selection = SelectBuckets(request, *domain);
-  Buckets buckets(table_, registry_, decision.decided_at_ns);
-  for (const Charge& charge : selection.charges) {
+  Selection selection = SelectBuckets(request, *domain);
+  Buckets buckets(table_, overflow_, registry_, decision.decided_at_ns);
+  for (Charge& charge : selection.charges) {
+    const BoundLimit* const shared = charge.limit->overflow.get();
+    if (shared != nullptr &&
+        std::find(overflow.begin(), overflow.end(), shared->shared_bucket) !=
+            overflow.end()) {
+      ShareOverflow(charge);
+    }
     if (!charge.impossible && !charge.algorithm().TakesByTicket()) {
       buckets.Refund(charge, taken_at_ns);
     }
-    FillStatus(charge, buckets.Peek(charge, charge.algorithm()),
-               decision.statuses.emplace_back());
+    FillStatus(charge, buckets.Peek(charge), decision.statuses.emplace_back());
   }
   return decision;
 }
 
+bool Limiter::Save(BucketTable::Cursor& cursor, int64_t at_ns,
+                   SavedBuckets& out) {
+  const size_t stripes = table_.stripe_count();
+  if (cursor.stripe < stripes &&
+      SaveBuckets(table_, registry_, cursor, at_ns, out)) {
+    return true;
+  }
+  // The cursor goes on over the stripes of the buckets that keys share.
+  cursor.stripe -= stripes;
+  const bool more = SaveBuckets(overflow_, registry_, cursor, at_ns, out);
+  cursor.stripe += stripes;
+  return more;
+}
+
 bool Limiter::Release(const HeldSlots& slots) {
-  const auto bucket = table_.Find(slots.fingerprint);
-  if (!bucket.has_value()) return false;
-  const LimitVersion& under = registry_.Version(bucket->limit_id());
-  if (!under.algorithm->TakesByTicket()) return false;
-  const int64_t now_ns = clock_.NowNs();
-  under.algorithm->Refund(bucket->state(), under.limit, Ask{1, 0, slots.ticket},
-                          now_ns, now_ns);
-  return true;
+  // No key's bucket has the fingerprint of one that keys share.
+  for (BucketTable* table : {&table_, &overflow_}) {
+    const auto bucket = table->Find(slots.fingerprint);
+    if (!bucket.has_value()) continue;
+    const LimitVersion& under = registry_.Version(bucket->limit_id());
+    if (!under.algorithm->TakesByTicket()) return false;
+    const int64_t now_ns = clock_.NowNs();
+    under.algorithm->Refund(bucket->state(), under.limit,
+                            Ask{1, 0, slots.ticket}, now_ns, now_ns);
+    return true;
+  }
+  return false;
 }
 
 size_t Limiter::Reset(const Request& request, absl::string_view rule) {
   const DomainRules* domain = rules_.Get().FindDomain(request.domain);
   if (domain == nullptr) return 0;
-  const Selection selection = SelectBuckets(request, *domain);
-  Buckets buckets(table_, registry_, clock_.NowNs());
+  Selection selection = SelectBuckets(request, *domain);
+  Buckets buckets(table_, overflow_, registry_, clock_.NowNs());
   size_t count = 0;
-  for (const Charge& charge : selection.charges) {
+  for (Charge& charge : selection.charges) {
     if (!rule.empty() && charge.rule->rule.name != rule) continue;
+    if (charge.rule->rule.penalty.has_value()) buckets.ResetPenalty(charge);
     if (buckets.Reset(charge)) ++count;
-    if (charge.rule->rule.penalty.has_value()) {
-      buckets.Reset(PenaltyCharge(charge));
-    }
   }
   return count;
 }
@@ -352,17 +381,13 @@ std::optional<RefusedKeysReport> Limiter::ReportRefusedKeys(
 size_t Limiter::Sweep(size_t max_buckets) {
   const int64_t now_ns = clock_.NowNs();
   if (refused_keys_ != nullptr) refused_keys_->Forget(now_ns);
-  return table_.Sweep(
-      max_buckets, now_ns, [&](BucketState& state, uint32_t limit_id) {
-        BucketState carried = state;
-        CarryOver(registry_, /*to_id=*/0, carried, limit_id);
-        const LimitVersion& under = registry_.Version(limit_id);
-        if (under.algorithm->OwnsMemory()) {
-          under.algorithm->Trim(state, under.limit, now_ns);
-          carried = state;
-        }
-        return under.algorithm->IsForgettable(carried, under.limit, now_ns);
-      });
+  const auto forgettable = [&](BucketState& state, uint32_t& limit_id) {
+    return IsForgettable(registry_, state, limit_id, now_ns);
+  };
+  if (overflow_.size() > 0) {
+    overflow_.Sweep(max_buckets, now_ns, forgettable);
+  }
+  return table_.Sweep(max_buckets, now_ns, forgettable);
 }
 
 }  // namespace tollgate

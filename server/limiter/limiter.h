@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "server/base/clock.h"
 #include "server/base/keyed_hash.h"
 #include "server/base/mutex.h"
@@ -27,9 +28,13 @@ namespace tollgate {
 struct Selection;
 
 struct LimiterOptions {
+  // Buckets that are remembered at most, 1 or more; about 56 bytes each. Beyond
+  // it, keys that have none share one bucket for each limit of a rule.
+  size_t max_buckets = 10'000'000;
   // Stripes of the bucket table, a power of two, 1 to 2^20. More stripes mean
-  // fewer threads that meet and shorter growth steps; each costs 128 bytes.
-  size_t stripes = 1024;
+  // fewer threads that meet and shorter growth steps; each costs 256 bytes.
+  // 0: as many as `max_buckets` needs for short steps, at least 1024.
+  size_t stripes = 0;
   // The secret of the bucket fingerprints. Change it only to restore buckets
   // that were saved under another one, or to make a test repeatable.
   HashKey hash_key = RandomHashKey();
@@ -70,9 +75,12 @@ class Limiter {
 
   // Gives back what `request`, allowed at `taken_at_ns`, took from buckets that
   // can have it back: never above their capacity, and nothing that a window has
-  // forgotten since. Returns the buckets as they are then. For the caller who
-  // learns that the cost was lower than the estimate; slots are for Release.
-  Decision Refund(const Request& request, int64_t taken_at_ns);
+  // forgotten since. `overflow` is the decision's: what was taken from a bucket
+  // that keys share goes back there, also if the key has one of its own by now.
+  // Returns the buckets as they are then. For the caller who learns that the
+  // cost was lower than the estimate; slots are for Release.
+  Decision Refund(const Request& request, int64_t taken_at_ns,
+                  absl::Span<const Fingerprint> overflow = {});
 
   // Frees the slots that a decision held. Slots that have expired or were
   // released before are no error. Returns whether there is such a bucket still.
@@ -91,20 +99,20 @@ class Limiter {
   // and going on where the last call stopped. Returns how many it forgot.
   size_t Sweep(size_t max_buckets);
 
-  // Copies the next buckets that are not full out of the table, so that they
+  // Copies the next buckets that are not full out of the tables, so that they
   // can be kept elsewhere; meanwhile decisions go on. False once all were.
-  bool Save(BucketTable::Cursor& cursor, int64_t at_ns, SavedBuckets& out) {
-    return SaveBuckets(table_, registry_, cursor, at_ns, out);
-  }
+  bool Save(BucketTable::Cursor& cursor, int64_t at_ns, SavedBuckets& out);
   // Puts saved buckets of the rules in force back, as of now. The limiter that
   // saved them must have had the same hash key. For before the first decision;
   // the limiter must outlive it.
   Restorer MakeRestorer() {
-    return Restorer(rules(), registry_, table_, clock_.NowNs());
+    return Restorer(rules(), registry_, table_, overflow_, clock_.NowNs());
   }
 
-  // Buckets that are remembered now.
+  // Buckets that are remembered now, at most LimiterOptions::max_buckets. Those
+  // that keys share are not among them.
   [[nodiscard]] size_t bucket_count() const { return table_.size(); }
+  [[nodiscard]] size_t max_buckets() const { return options_.max_buckets; }
   // Buckets forgotten since the start.
   [[nodiscard]] uint64_t swept_count() const { return table_.swept_count(); }
   // The rules in force, for those who must keep them.
@@ -127,6 +135,7 @@ class Limiter {
   const LimiterOptions options_;
   Registry registry_;
   BucketTable table_;
+  BucketTable overflow_;  // what keys share while `table_` is full
   OverrideLimits overrides_;
   Mutex set_rules_mutex_;  // one SetRules at a time
   Snapshot<RuleSet> rules_;

@@ -1,5 +1,8 @@
 #include "server/limiter/override_limits.h"
 
+#include <string>
+#include <utility>
+
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 
@@ -33,13 +36,23 @@ const BoundLimit* OverrideLimits::Find(const BoundRule& rule,
   const absl::StatusOr<Limit> made = Limit::Create(
       limit.requests_per_unit, PeriodOf(limit.unit).value_or(absl::Seconds(1)));
   if (!made.ok()) return nullptr;
-  const absl::StatusOr<uint32_t> number = registry_.BindLimit(
-      *rule.id, made->ToString(), *rule.rule.algorithm, *made, /*now_ns=*/0);
-  if (!number.ok()) return nullptr;
   const Algorithm& algorithm = *rule.rule.algorithm;
+  const std::string text = made->ToString();
+  const absl::StatusOr<uint32_t> number =
+      registry_.BindLimit(*rule.id, text, algorithm, *made, /*now_ns=*/0);
+  if (!number.ok()) return nullptr;
+  const absl::StatusOr<uint32_t> shared =
+      registry_.BindLimit(*rule.id, absl::StrCat(kOverflowSlot, text),
+                          algorithm, *made, /*now_ns=*/0);
+  if (!shared.ok()) return nullptr;
+  // Limits that callers choose each share a bucket of their own.
+  auto overflow = std::make_unique<BoundLimit>(
+      BoundLimit{*made, *shared, algorithm.Capacity(*made)});
+  overflow->shared_bucket = OverflowBucket(rule.hash_key, text);
   auto made_known = std::make_unique<const Known>(
       Known{rule.id, &algorithm, limit,
-            BoundLimit{*made, *number, algorithm.Capacity(*made)}});
+            BoundLimit{*made, *number, algorithm.Capacity(*made),
+                       std::move(overflow)}});
   slot.store(made_known.get(), std::memory_order_release);
   known = made_known.get();
   known_[count_++] = std::move(made_known);

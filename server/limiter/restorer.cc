@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "server/limiter/penalty.h"
 
 namespace tollgate {
@@ -23,10 +24,11 @@ bool Convert(const Algorithm& algorithm, const Limit& from, const Limit& to,
 }  // namespace
 
 Restorer::Restorer(std::shared_ptr<const RuleSet> rules, Registry& registry,
-                   BucketTable& table, int64_t now_ns)
+                   BucketTable& own, BucketTable& overflow, int64_t now_ns)
     : rules_(std::move(rules)),
       registry_(registry),
-      table_(table),
+      own_(own),
+      overflow_(overflow),
       now_ns_(now_ns) {
   const auto add = [this](const BoundRule& bound) {
     by_name_.emplace(std::pair<absl::string_view, absl::string_view>(
@@ -49,6 +51,12 @@ std::optional<Restorer::Target> Restorer::Find(const SavedLimit& limit) {
   const BoundRule& bound = *it->second;
   Target target;
   target.saved = limit.limit;
+  if (absl::StartsWith(limit.slot, kOverflowSlot)) {
+    const bool is_override = bound.rule.name == kOverrideRule;
+    target.shared = OverflowBucket(
+        bound.hash_key,
+        is_override ? limit.slot.substr(kOverflowSlot.size()) : "");
+  }
   if (limit.algorithm == Penalty().name() && bound.rule.penalty.has_value()) {
     target.algorithm = &Penalty();
   } else if (limit.algorithm == bound.rule.algorithm->name()) {
@@ -75,6 +83,12 @@ Restorer::Outcome Restorer::Restore(const Target& target,
                                     const SavedState& saved) {
   const Algorithm& algorithm = *target.algorithm;
   const Limit& limit = registry_.Version(target.limit_id).limit;
+  // There is room for all of them, so there must be no others.
+  if (target.shared.has_value() &&
+      (fingerprint.hi != target.shared->hi ||
+       fingerprint.lo - target.shared->lo >= kMaxLimits)) {
+    return Outcome::kInvalid;
+  }
   BucketState state;
   if (!algorithm.Restore(saved, target.saved, now_ns_, state) ||
       !Convert(algorithm, target.saved, limit, now_ns_, state)) {
@@ -82,14 +96,19 @@ Restorer::Outcome Restorer::Restore(const Target& target,
   }
   algorithm.Trim(state, limit, now_ns_);
   if (algorithm.IsForgettable(state, limit, now_ns_)) return Outcome::kFull;
-  const LockedBucket bucket = table_.FindOrCreate(fingerprint);
-  if (bucket.limit_id() != 0) {
-    const LimitVersion& before = registry_.Version(bucket.limit_id());
-    before.algorithm->Trim(bucket.state(), before.limit,
+  const std::optional<LockedBucket> bucket =
+      (target.shared.has_value() ? overflow_ : own_).FindOrCreate(fingerprint);
+  if (!bucket.has_value()) {
+    algorithm.Trim(state, limit, std::numeric_limits<int64_t>::max());
+    return Outcome::kNoRoom;
+  }
+  if (bucket->limit_id() != 0) {
+    const LimitVersion& before = registry_.Version(bucket->limit_id());
+    before.algorithm->Trim(bucket->state(), before.limit,
                            std::numeric_limits<int64_t>::max());
   }
-  bucket.state() = state;
-  bucket.limit_id() = target.limit_id;
+  bucket->state() = state;
+  bucket->limit_id() = target.limit_id;
   return Outcome::kRestored;
 }
 

@@ -36,6 +36,7 @@ class Restorer {
     kRestored,
     kFull,     // full again by now, so there is nothing to restore
     kInvalid,  // no algorithm ever said that
+    kNoRoom,   // the table has as many buckets as it may
   };
 
   // Where the buckets of one saved limit go.
@@ -43,12 +44,15 @@ class Restorer {
     const Algorithm* algorithm = nullptr;
     Limit saved;
     uint32_t limit_id = 0;
+    // Of buckets that keys share: where the first of the rule lies.
+    std::optional<Fingerprint> shared;
   };
 
-  // The table must outlive this, as must the registry, to which `rules` are
-  // bound. Restored are the buckets of these rules, as of `now_ns`.
+  // The tables, of keys' own buckets and of those that they share, must outlive
+  // this, as must the registry, to which `rules` are bound. Restored are the
+  // buckets of these rules, as of `now_ns`.
   Restorer(std::shared_ptr<const RuleSet> rules, Registry& registry,
-           BucketTable& table, int64_t now_ns);
+           BucketTable& own, BucketTable& overflow, int64_t now_ns);
 
   // Nothing if no rule has such buckets: it is gone, or has another algorithm
   // or no penalty now.
@@ -61,7 +65,8 @@ class Restorer {
  private:
   const std::shared_ptr<const RuleSet> rules_;
   Registry& registry_;
-  BucketTable& table_;
+  BucketTable& own_;
+  BucketTable& overflow_;
   const int64_t now_ns_;
   // By domain and name, which the rules own.
   absl::flat_hash_map<std::pair<absl::string_view, absl::string_view>,

@@ -183,16 +183,46 @@ absl::Status CheckReserve(const Reserve& reserve) {
   return status;
 }
 
+// Each limit must have a share that the algorithm can keep.
+absl::Status CheckOverflow(const Rule& rule) {
+  constexpr absl::string_view kField = "overflow_share";
+  if (rule.overflow_percent < 1 ||
+      rule.overflow_percent > kMaxOverflowPercent) {
+    return Invalid(kField,
+                   absl::StrCat("got ", rule.overflow_percent, "%, want 1% to ",
+                                kMaxOverflowPercent, "%"));
+  }
+  const auto check = [&](const std::vector<Limit>& limits) {
+    for (const Limit& limit : limits) {
+      const absl::StatusOr<Limit> share = limit.Share(rule.overflow_percent);
+      absl::Status status =
+          share.ok() ? rule.algorithm->Validate(*share) : share.status();
+      if (!status.ok()) {
+        return Invalid(kField,
+                       absl::StrCat(rule.overflow_percent, "% of ",
+                                    limit.ToString(), ": ", status.message()));
+      }
+    }
+    return absl::OkStatus();
+  };
+  if (!rule.tier.has_value()) return check(rule.limits);
+  for (const auto& [name, limits] : rule.tier->limits) {
+    absl::Status status = check(limits);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 // An allow-list takes nothing, so whatever speaks of taking is a mistake.
 absl::Status CheckUnlimited(const Rule& rule) {
   if (rule.limits.empty() && !rule.tier.has_value() && rule.key.empty() &&
       !rule.penalty.has_value() && !rule.reserve.has_value() &&
-      rule.cost == 1) {
+      rule.cost == 1 && rule.overflow_percent == 100) {
     return absl::OkStatus();
   }
   return Invalid("unlimited",
-                 "got a key, limit, tier, cost, penalty or reserve beside it, "
-                 "want none of them");
+                 "got a key, limit, tier, cost, penalty, reserve or "
+                 "overflow_share beside it, want none of them");
 }
 
 absl::Status CheckNode(const Rule& rule) {
@@ -246,6 +276,7 @@ absl::Status CheckTaking(const Rule& rule) {
   if (status.ok() && rule.reserve.has_value()) {
     status = CheckReserve(*rule.reserve);
   }
+  if (status.ok()) status = CheckOverflow(rule);
   return status;
 }
 

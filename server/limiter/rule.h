@@ -89,6 +89,9 @@ struct Rule {
   uint32_t enforce_percent = 100;  // of the keys; the others see a shadow rule
   std::optional<PenaltyRule> penalty;
   std::optional<Reserve> reserve;
+  // The limit of the bucket that keys share while there is no room for one of
+  // their own: that much of the rule's. 1 to kMaxOverflowPercent
+  uint32_t overflow_percent = 100;
   OutagePolicy on_outage = OutagePolicy::kBackstop;
   // An allow-list: no limit, and where it applies, the rules of these names do
   // not (all of the domain if there are none).
@@ -103,6 +106,7 @@ struct Rule {
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr size_t kMaxLimits = 16;  // on one rule
 inline constexpr size_t kMaxTiers = 64;   // or shares, in one rule
+inline constexpr uint32_t kMaxOverflowPercent = 10'000;
 inline constexpr size_t kMaxPatterns =
     1000;  // combinations of one rule's match
 

@@ -25,20 +25,57 @@ HashKey KeyOfRule(const HashKey& key, const Rule& rule) {
   return DeriveHashKey(key, identity);
 }
 
-// Ties `limits` to the registry, each at a slot named after `set`.
-absl::Status BindLimits(const RuleId& id, const Algorithm& algorithm,
-                        absl::string_view set, const std::vector<Limit>& limits,
-                        Registry& registry, int64_t now_ns,
-                        std::vector<BoundLimit>& bound) {
-  bound.clear();
-  for (size_t i = 0; i < limits.size(); ++i) {
-    absl::StatusOr<uint32_t> number = registry.BindLimit(
-        id, absl::StrCat(i, ":", set), algorithm, limits[i], now_ns);
+// Ties the limits of one rule to the registry.
+class LimitBinder {
+ public:
+  LimitBinder(Registry& registry, BoundRule& rule, int64_t now_ns)
+      : registry_(registry),
+        rule_(rule),
+        now_ns_(now_ns),
+        shared_(OverflowBucket(rule.hash_key, "")) {}
+
+  // `slot` is unique among the limits of the rule.
+  absl::Status Bind(absl::string_view slot, const Algorithm& algorithm,
+                    const Limit& limit, BoundLimit& bound) {
+    const absl::StatusOr<uint32_t> number =
+        registry_.BindLimit(*rule_.id, slot, algorithm, limit, now_ns_);
     if (!number.ok()) return number.status();
-    bound.push_back({limits[i], *number, algorithm.Capacity(limits[i])});
+    bound.limit = limit;
+    bound.id = *number;
+    bound.capacity = algorithm.Capacity(limit);
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+
+  // The limits of one tier, or of a rule that has none, each with what its
+  // overflow bucket has. All tiers share those buckets.
+  absl::Status BindTier(absl::string_view name,
+                        const std::vector<Limit>& limits) {
+    std::vector<BoundLimit>& tier = rule_.tiers.emplace_back();
+    const Algorithm& algorithm = *rule_.rule.algorithm;
+    for (size_t i = 0; i < limits.size(); ++i) {
+      const std::string slot = absl::StrCat(i, ":", name);
+      BoundLimit& own = tier.emplace_back();
+      absl::Status status = Bind(slot, algorithm, limits[i], own);
+      if (!status.ok()) return status;
+      const absl::StatusOr<Limit> share =
+          limits[i].Share(rule_.rule.overflow_percent);
+      if (!share.ok()) return share.status();
+      auto overflow = std::make_unique<BoundLimit>();
+      overflow->shared_bucket = {shared_.hi, shared_.lo + i};
+      status =
+          Bind(absl::StrCat(kOverflowSlot, slot), algorithm, *share, *overflow);
+      if (!status.ok()) return status;
+      own.overflow = std::move(overflow);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Registry& registry_;
+  BoundRule& rule_;
+  const int64_t now_ns_;
+  const Fingerprint shared_;  // the bucket of the first limit
+};
 
 // Spreads the limits that are charged over those that the node has.
 void AlignWithNode(const NodeRule& node, std::vector<BoundLimit>& bound) {
@@ -46,7 +83,7 @@ void AlignWithNode(const NodeRule& node, std::vector<BoundLimit>& bound) {
   size_t next = 0;
   for (const NodeLimit& limit : node.limits) {
     const bool charged = !limit.unlimited && limit.requests_per_unit > 0;
-    aligned.push_back(charged ? bound[next++] : BoundLimit());
+    aligned.push_back(charged ? std::move(bound[next++]) : BoundLimit());
   }
   bound = std::move(aligned);
 }
@@ -58,26 +95,22 @@ absl::Status BindRule(BoundRule& bound, Registry& registry, const HashKey& key,
   if (rule.unlimited) return absl::OkStatus();
   bound.hash_key = KeyOfRule(key, rule);
   bound.tiers.clear();
+  LimitBinder binder(registry, bound, now_ns);
   absl::Status status;
-  if (rule.node.has_value()) {
-    status = BindLimits(*bound.id, *rule.algorithm, "", rule.limits, registry,
-                        now_ns, bound.tiers.emplace_back());
-    if (status.ok()) AlignWithNode(*rule.node, bound.tiers[0]);
-  } else if (!rule.tier.has_value()) {
-    status = BindLimits(*bound.id, *rule.algorithm, "", rule.limits, registry,
-                        now_ns, bound.tiers.emplace_back());
+  if (!rule.tier.has_value()) {
+    status = binder.BindTier("", rule.limits);
+    if (status.ok() && rule.node.has_value()) {
+      AlignWithNode(*rule.node, bound.tiers[0]);
+    }
   } else {
     for (const auto& [name, limits] : rule.tier->limits) {
       if (!status.ok()) return status;
-      status = BindLimits(*bound.id, *rule.algorithm, "tier " + name, limits,
-                          registry, now_ns, bound.tiers.emplace_back());
+      status = binder.BindTier("tier " + name, limits);
     }
   }
   if (status.ok() && rule.penalty.has_value()) {
-    std::vector<BoundLimit> penalty;
-    status = BindLimits(*bound.id, Penalty(), "penalty", {rule.penalty->after},
-                        registry, now_ns, penalty);
-    if (status.ok()) bound.penalty = penalty[0];
+    status =
+        binder.Bind("0:penalty", Penalty(), rule.penalty->after, bound.penalty);
   }
   return status;
 }

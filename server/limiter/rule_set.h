@@ -18,11 +18,27 @@
 
 namespace tollgate {
 
+// How the names of slots begin whose limits are of overflow buckets.
+inline constexpr absl::string_view kOverflowSlot = "overflow ";
+
+// Where the overflow bucket lies of the first limit of a rule with that hash
+// key; those of the other limits follow. `limit` tells limits apart that
+// requests bring along, and is empty otherwise.
+[[nodiscard]] inline Fingerprint OverflowBucket(const HashKey& hash_key,
+                                                absl::string_view limit) {
+  return KeyedHash(DeriveHashKey(hash_key, "overflow"), limit);
+}
+
 // A limit of a rule as its buckets refer to it.
 struct BoundLimit {
   Limit limit;
   uint32_t id = 0;        // in the registry
   uint64_t capacity = 0;  // the most that one take can get
+  // The limit of the bucket that keys share while there is no room for one of
+  // their own. Null where a key does without then: a penalty.
+  std::unique_ptr<const BoundLimit> overflow;
+  // Of the overflow of a limit: its one bucket, which no key has.
+  Fingerprint shared_bucket;
 };
 
 // A rule with what the limiter needs to find its buckets.

@@ -180,6 +180,10 @@ std::vector<std::string> NotesText(const Rule& rule) {
             ? ""
             : absl::StrCat(", ", rule.reserve->fallback, " by default")));
   }
+  if (rule.overflow_percent != 100) {
+    notes.push_back(
+        absl::StrCat("overflow_share: ", rule.overflow_percent, "%"));
+  }
   if (rule.unlimited) {
     notes.push_back(
         rule.skips.empty()

@@ -33,8 +33,8 @@ namespace tollgate {
 // "allow", "refuse", "backstop".
 [[nodiscard]] absl::string_view OutagePolicyName(OutagePolicy policy);
 
-// What else the rule has: its tier, penalty, reserve, skips; under a node, what
-// its limits say beside numbers; a sentence each.
+// What else the rule has: its tier, penalty, reserve, overflow_share, skips;
+// under a node, what its limits say beside numbers; a sentence each.
 [[nodiscard]] std::vector<std::string> NotesText(const Rule& rule);
 
 }  // namespace tollgate

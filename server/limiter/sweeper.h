@@ -4,35 +4,48 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
+#include "server/base/clock.h"
 #include "server/base/periodic_thread.h"
 #include "server/limiter/limiter.h"
 
 namespace tollgate {
 
 struct SweeperOptions {
-  // Buckets looked at in one step, 1 or more. A step holds a stripe's lock for
-  // at most 128 of them at a time.
-  size_t step = 2048;
   // The whole table is looked at once in about this time, so a bucket is gone
   // at most this long after it became full. 1 ms or more.
   absl::Duration pass = absl::Seconds(2);
+  // At most this part of one core's time, 1 to 100. A table that is too large
+  // for it is looked at more slowly.
+  int cpu_percent = 10;
+  // The same while the table grows or is nearly full.
+  absl::Duration hurried_pass = absl::Milliseconds(500);
+  int hurried_cpu_percent = 25;
 };
 
-// Sweeps a limiter from a thread of its own, in small steps spread evenly over
-// a pass, until destroyed. Thread-safe.
+// One step of a sweep, and the pause after it.
+struct SweepStep {
+  size_t buckets = 0;
+  absl::Duration pause;
+};
+
+// Spreads a pass over `buckets` evenly, in steps of 2048 or, in large tables,
+// of as many as leave a millisecond for each. `took` is how long such a step
+// takes: the pause is at least as much longer as the part of the CPU wants.
+// 1 ms to the pass.
+[[nodiscard]] SweepStep PlanSweepStep(size_t buckets, absl::Duration took,
+                                      absl::Duration pass, int cpu_percent);
+
+// Sweeps a limiter from a thread of its own, until destroyed. A step holds a
+// stripe's lock for at most 128 buckets at a time. Thread-safe.
 class Sweeper {
  public:
-  // `limiter` must outlive the sweeper.
-  explicit Sweeper(Limiter& limiter, SweeperOptions options = {});
+  // Both must outlive the sweeper; `steady_clock` tells how long steps take.
+  Sweeper(Limiter& limiter, const Clock& steady_clock,
+          SweeperOptions options = {});
 
  private:
   PeriodicThread thread_;
 };
-
-// The pause after a step over `step` of `buckets`, so that a pass takes
-// `pass`. Between 1 ms and `pass`.
-[[nodiscard]] absl::Duration SweepPause(size_t buckets,
-                                        const SweeperOptions& options);
 
 }  // namespace tollgate
 

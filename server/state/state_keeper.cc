@@ -123,6 +123,7 @@ std::string Losses(const RestoreReport& report) {
   };
   add(report.other_rules, " buckets for other rules");
   add(report.invalid, " buckets that no rule can have");
+  add(report.no_room, " buckets that --max-buckets has no room for");
   add(report.bad_blocks, " damaged blocks");
   if (!report.complete) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", "its end is missing");

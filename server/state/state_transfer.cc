@@ -46,6 +46,9 @@ class BlockRestorer final : public BlockVisitor {
       case Restorer::Outcome::kInvalid:
         ++report_.invalid;
         break;
+      case Restorer::Outcome::kNoRoom:
+        ++report_.no_room;
+        break;
     }
   }
 

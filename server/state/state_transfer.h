@@ -38,6 +38,7 @@ struct RestoreReport {
   uint64_t full = 0;         // again by now, so there was nothing to restore
   uint64_t other_rules = 0;  // that no rule in force has
   uint64_t invalid = 0;      // that say what no algorithm says
+  uint64_t no_room = 0;      // for, since the table has as many as it may
   uint64_t bad_blocks = 0;   // damaged, or not a block's bytes at all
   bool complete = false;     // its end was there
 };

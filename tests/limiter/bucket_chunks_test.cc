@@ -62,8 +62,32 @@ TEST(BucketChunks, CanBeEmptiedAndFilledAgain) {
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 1000; ++i) buckets.PushBack();
     while (buckets.size() > 0) buckets.PopBack();
+    if (round == 1) {
+      EXPECT_EQ(buckets.TakeSpare().size(), 7u);
+    }
   }
   EXPECT_EQ(buckets.size(), 0u);
+}
+
+TEST(BucketChunks, GivesOutTheMemoryBeyondItsEndButForOneChunk) {
+  BucketChunks buckets;
+  EXPECT_TRUE(buckets.TakeSpare().empty());
+  // Chunks of 8, 16 and 32.
+  for (int i = 0; i < 56; ++i) buckets.PushBack();
+  const auto shrink_to = [&](uint32_t size) {
+    while (buckets.size() > size) buckets.PopBack();
+    return buckets.TakeSpare().size();
+  };
+
+  EXPECT_EQ(shrink_to(56), 0u);
+  EXPECT_EQ(shrink_to(25), 0u);
+  EXPECT_EQ(shrink_to(24), 0u);  // the third is empty, the second full
+  EXPECT_EQ(shrink_to(17), 0u);
+  EXPECT_EQ(shrink_to(16), 1u);  // half full
+  EXPECT_EQ(shrink_to(5), 0u);
+  EXPECT_EQ(shrink_to(4), 1u);
+  EXPECT_EQ(shrink_to(1), 0u);
+  EXPECT_EQ(shrink_to(0), 1u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ bool Never(const BucketState&, uint32_t) { return false; }
 
 // Makes a bucket that remembers `number`.
 void Make(BucketTable& table, uint64_t number) {
-  const LockedBucket bucket = table.FindOrCreate(Print(number));
+  const LockedBucket bucket = *table.FindOrCreate(Print(number));
   bucket.state().Set(number);
   bucket.limit_id() = 1;
 }
@@ -50,7 +50,7 @@ TEST(BucketTable, IsEmptyAtFirst) {
 TEST(BucketTable, MakesABucketUntouched) {
   BucketTable table(4);
 
-  const LockedBucket bucket = table.FindOrCreate(Print(1));
+  const LockedBucket bucket = *table.FindOrCreate(Print(1));
 
   EXPECT_EQ(bucket.limit_id(), 0u);
   EXPECT_EQ(bucket.state().bytes, BucketState().bytes);
@@ -62,16 +62,16 @@ TEST(BucketTable, FindsTheSameBucketAgain) {
   Make(table, 1);
   Make(table, 2);
 
-  EXPECT_EQ(table.FindOrCreate(Print(1)).state().As<uint64_t>(), 1u);
+  EXPECT_EQ(table.FindOrCreate(Print(1))->state().As<uint64_t>(), 1u);
   EXPECT_EQ(table.Find(Print(2))->state().As<uint64_t>(), 2u);
   EXPECT_EQ(table.size(), 2u);
 }
 
 TEST(BucketTable, ComparesWholeFingerprints) {
   BucketTable table(1);
-  table.FindOrCreate({1, 7}).state().Set(uint64_t{17});
-  table.FindOrCreate({2, 7}).state().Set(uint64_t{27});
-  table.FindOrCreate({1, 8}).state().Set(uint64_t{18});
+  table.FindOrCreate({1, 7})->state().Set(uint64_t{17});
+  table.FindOrCreate({2, 7})->state().Set(uint64_t{27});
+  table.FindOrCreate({1, 8})->state().Set(uint64_t{18});
 
   EXPECT_EQ(table.size(), 3u);
   EXPECT_EQ(table.Find({1, 7})->state().As<uint64_t>(), 17u);
@@ -84,9 +84,9 @@ TEST(BucketTable, ABucketIsHeldUntilItsHandleDies) {
   std::atomic<bool> entered{false};
   std::thread other;
   {
-    const LockedBucket held = table.FindOrCreate(Print(1));
+    const LockedBucket held = *table.FindOrCreate(Print(1));
     other = std::thread([&] {
-      const LockedBucket bucket = table.FindOrCreate(Print(1));
+      const LockedBucket bucket = *table.FindOrCreate(Print(1));
       entered = true;
     });
     // Another bucket of the same stripe is free meanwhile.
@@ -116,8 +116,8 @@ TEST(BucketTableSweep, RemovesOnlyTheForgettable) {
 
 TEST(BucketTableSweep, ShowsTheLimitOfEachBucket) {
   BucketTable table(4);
-  table.FindOrCreate(Print(1)).limit_id() = 11;
-  table.FindOrCreate(Print(2)).limit_id() = 22;
+  table.FindOrCreate(Print(1))->limit_id() = 11;
+  table.FindOrCreate(Print(2))->limit_id() = 22;
 
   table.Sweep(2, kNow,
               [](const BucketState&, uint32_t id) { return id == 22; });
@@ -132,7 +132,7 @@ TEST(BucketTableSweep, ARemovedBucketComesBackUntouched) {
   ASSERT_EQ(table.Sweep(100, kNow, Always), 100u);
 
   for (uint64_t i = 0; i < 100; ++i) {
-    const LockedBucket bucket = table.FindOrCreate(Print(i));
+    const LockedBucket bucket = *table.FindOrCreate(Print(i));
     ASSERT_EQ(bucket.limit_id(), 0u);
     ASSERT_EQ(bucket.state().bytes, BucketState().bytes);
   }
@@ -192,7 +192,7 @@ TEST(BucketTableSweep, PassesOverALockedBucketAndKeepsIt) {
   BucketTable table(1);
   for (uint64_t i = 0; i < 10; ++i) Make(table, i);
   for (uint64_t held = 0; held < 10; ++held) {
-    const LockedBucket bucket = table.FindOrCreate(Print(held));
+    const LockedBucket bucket = *table.FindOrCreate(Print(held));
     bucket.state().Set(held);
     table.Sweep(100, kNow, Always);
     table.Sweep(100, kNow, Always);
@@ -211,9 +211,9 @@ TEST(BucketTableSweep, KeepsABucketThatSomebodyWaitsFor) {
   std::atomic<uint64_t> seen{0};
   std::thread waiter;
   {
-    const LockedBucket held = table.FindOrCreate(Print(1));
+    const LockedBucket held = *table.FindOrCreate(Print(1));
     waiter = std::thread(
-        [&] { seen = table.FindOrCreate(Print(1)).state().As<uint64_t>(); });
+        [&] { seen = table.FindOrCreate(Print(1))->state().As<uint64_t>(); });
     for (int i = 0; i < 1000; ++i) table.Sweep(100, kNow, Always);
     held.state().Set(uint64_t{7});
   }
@@ -222,6 +222,100 @@ TEST(BucketTableSweep, KeepsABucketThatSomebodyWaitsFor) {
   // Whether the thread waited or came later, it met the bucket: only a sweep
   // removes one, and none ran since.
   EXPECT_EQ(seen, 7u);
+}
+
+TEST(BucketTableCap, MakesBucketsUpToItAndNotOneMore) {
+  BucketTable table(4, /*max_buckets=*/100);
+  for (uint64_t i = 0; i < 99; ++i) Make(table, i);
+  EXPECT_TRUE(table.has_room());
+
+  Make(table, 99);
+  EXPECT_FALSE(table.has_room());
+  EXPECT_FALSE(table.FindOrCreate(Print(100)).has_value());
+  EXPECT_FALSE(table.Find(Print(100)).has_value());
+  EXPECT_EQ(table.size(), 100u);
+}
+
+TEST(BucketTableCap, LeavesTheBucketsThatThereAreAlone) {
+  BucketTable table(4, 100);
+  for (uint64_t i = 0; i < 100; ++i) Make(table, i);
+  for (uint64_t i = 100; i < 200; ++i) {
+    ASSERT_FALSE(table.FindOrCreate(Print(i)).has_value());
+  }
+
+  for (uint64_t i = 0; i < 100; ++i) {
+    ASSERT_EQ(table.FindOrCreate(Print(i))->state().As<uint64_t>(), i);
+  }
+}
+
+TEST(BucketTableCap, ASweepMakesRoomAgain) {
+  BucketTable table(4, 100);
+  for (uint64_t i = 0; i < 100; ++i) Make(table, i);
+
+  ASSERT_EQ(table.Sweep(100, kNow,
+                        [](const BucketState& state, uint32_t) {
+                          return state.As<uint64_t>() == 7;
+                        }),
+            1u);
+
+  EXPECT_TRUE(table.FindOrCreate(Print(100)).has_value());
+  EXPECT_FALSE(table.FindOrCreate(Print(101)).has_value());
+  EXPECT_EQ(table.size(), 100u);
+}
+
+TEST(BucketTableCap, OfOneBucketHoldsOne) {
+  BucketTable table(1, 1);
+  Make(table, 1);
+
+  EXPECT_FALSE(table.FindOrCreate(Print(2)).has_value());
+  EXPECT_EQ(table.FindOrCreate(Print(1))->state().As<uint64_t>(), 1u);
+  ASSERT_EQ(table.Sweep(1, kNow, Always), 1u);
+  EXPECT_TRUE(table.FindOrCreate(Print(2)).has_value());
+}
+
+TEST(BucketTableSweepNear, LooksAtAFewOfOneStripeAndGoesOnThere) {
+  BucketTable table(2);
+  const auto in_stripe = [](uint64_t number) {
+    return Fingerprint{number * 2, number};
+  };
+  for (uint64_t i = 0; i < 10; ++i) {
+    table.FindOrCreate(in_stripe(i))->state().Set(i);
+  }
+  table.FindOrCreate({1, 1})->state().Set(uint64_t{10});  // in the other one
+  std::vector<int> looked(11, 0);
+  const auto look = [&] {
+    return table.SweepNear(in_stripe(99), 4, kNow,
+                           [&](const BucketState& state, uint32_t) {
+                             ++looked[state.As<uint64_t>()];
+                             return false;
+                           });
+  };
+
+  EXPECT_EQ(look(), 0u);
+  EXPECT_EQ(looked, (std::vector<int>{1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(look(), 0u);
+  EXPECT_EQ(look(), 0u);  // the end
+  EXPECT_EQ(looked, (std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0}));
+  EXPECT_EQ(look(), 0u);  // and from the start
+  EXPECT_EQ(looked, (std::vector<int>{2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0}));
+}
+
+TEST(BucketTableSweepNear, RemovesTheForgettableAndMakesRoom) {
+  BucketTable table(1, 10);
+  for (uint64_t i = 0; i < 10; ++i) Make(table, i);
+
+  EXPECT_EQ(table.SweepNear(Print(99), 4, 500, Always), 4u);
+
+  EXPECT_EQ(table.size(), 6u);
+  EXPECT_EQ(table.swept_count(), 4u);
+  EXPECT_TRUE(table.has_room());
+  EXPECT_EQ(table.FindOrCreate(Print(99))->not_before_ns(), 500);
+}
+
+TEST(BucketTableSweepNear, EndsInAnEmptyStripe) {
+  BucketTable table(1);
+
+  EXPECT_EQ(table.SweepNear(Print(1), 4, kNow, Always), 0u);
 }
 
 // Creates, looks up and sweeps at random, next to a std::unordered_map.
@@ -248,7 +342,7 @@ class Churn {
 
  private:
   void Create(uint64_t number) {
-    const LockedBucket bucket = table_.FindOrCreate(Print(number));
+    const LockedBucket bucket = *table_.FindOrCreate(Print(number));
     const auto known = model_.find(number);
     ASSERT_EQ(bucket.limit_id(), known == model_.end() ? 0 : known->second);
     const uint32_t value = random_() | 1;
@@ -302,16 +396,16 @@ TEST(BucketTable, AgreesWithAMapThroughRandomCreationsAndSweeps) {
 TEST(BucketTableSweep, ABucketMadeAfterItMustNotDecideForAnEarlierInstant) {
   BucketTable table(1);
   Make(table, 1);
-  EXPECT_EQ(table.FindOrCreate(Print(2)).not_before_ns(), 0);
+  EXPECT_EQ(table.FindOrCreate(Print(2))->not_before_ns(), 0);
 
   table.Sweep(100, 500, Never);
-  EXPECT_EQ(table.FindOrCreate(Print(3)).not_before_ns(), 0);
+  EXPECT_EQ(table.FindOrCreate(Print(3))->not_before_ns(), 0);
 
   table.Sweep(100, 700, Always);
   table.Sweep(100, 600, Always);
-  EXPECT_EQ(table.FindOrCreate(Print(1)).not_before_ns(), 700);
+  EXPECT_EQ(table.FindOrCreate(Print(1))->not_before_ns(), 700);
   // It has a time of its own now.
-  EXPECT_EQ(table.FindOrCreate(Print(1)).not_before_ns(), 0);
+  EXPECT_EQ(table.FindOrCreate(Print(1))->not_before_ns(), 0);
   EXPECT_EQ(table.Find(Print(1))->not_before_ns(), 0);
 }
 

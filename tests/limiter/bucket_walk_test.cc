@@ -17,7 +17,7 @@ Fingerprint Print(uint64_t number) {
 }
 
 void Make(BucketTable& table, uint64_t number) {
-  const LockedBucket bucket = table.FindOrCreate(Print(number));
+  const LockedBucket bucket = *table.FindOrCreate(Print(number));
   bucket.state().Set(number);
   bucket.limit_id() = 7;
 }
@@ -99,7 +99,7 @@ TEST(BucketTableWalk, MissesNothingThatIsInUse) {
   for (uint64_t t = 0; t < 2; ++t) {
     users.emplace_back([&, t] {
       for (uint64_t i = t; !stop; i = (i + 1) % 20) {
-        const LockedBucket bucket = table.FindOrCreate(Print(i));
+        const LockedBucket bucket = *table.FindOrCreate(Print(i));
         bucket.state().Set(i);
       }
     });

@@ -105,6 +105,27 @@ TEST(Limit, ComputesTheRefillOfTheLargestBurstWithoutOverflow) {
               StatusIs(kInvalid, StartsWith("burst: got 4294967295")));
 }
 
+TEST(Limit, HasAShareRoundedDownOfOneTokenAtLeast) {
+  const Limit limit = *Limit::Create(7, absl::Seconds(1), 9);
+
+  EXPECT_EQ(*limit.Share(100), limit);
+  EXPECT_EQ(*limit.Share(50), *Limit::Create(3, absl::Seconds(1), 4));
+  EXPECT_EQ(*limit.Share(1), *Limit::Create(1, absl::Seconds(1), 1));
+  EXPECT_EQ(*limit.Share(300), *Limit::Create(21, absl::Seconds(1), 27));
+  EXPECT_EQ(*limit.WithHold(absl::Seconds(2))->Share(50),
+            *Limit::Create(3, absl::Seconds(1), 4)->WithHold(absl::Seconds(2)));
+}
+
+TEST(Limit, HasNoShareThatWouldBeNoLimit) {
+  const Limit most = *Limit::Create(4294967295, absl::Seconds(1));
+  EXPECT_THAT(most.Share(100), IsOk());
+  EXPECT_THAT(most.Share(101), StatusIs(kInvalid, StartsWith("tokens: got ")));
+  // 199 tokens become 1 and the burst shrinks less, so it refills too slowly.
+  const Limit slow = *Limit::Create(199, kDay, 36400 * 199);
+  EXPECT_THAT(slow.Share(100), IsOk());
+  EXPECT_THAT(slow.Share(1), StatusIs(kInvalid, StartsWith("burst: got ")));
+}
+
 TEST(Limit, IsEqualOnlyIfEveryPartIs) {
   const Limit limit = *Limit::Create(10, absl::Seconds(1), 20);
 

@@ -17,9 +17,12 @@ using Outcome = Restorer::Outcome;
 const HashKey kKey = {{1, 2, 3}};
 
 struct Life {
-  explicit Life(int64_t now_ns, std::vector<Rule> rules)
+  Life(int64_t now_ns, std::vector<Rule> rules,
+       size_t max_buckets = LimiterOptions().max_buckets)
       : clock(now_ns),
-        limiter(clock, LimiterOptions{.stripes = 4, .hash_key = kKey}) {
+        limiter(clock, LimiterOptions{.max_buckets = max_buckets,
+                                      .stripes = 4,
+                                      .hash_key = kKey}) {
     SetRules(limiter, std::move(rules));
   }
 
@@ -236,6 +239,49 @@ TEST(Restorer, ReplacesABucketThatIsThere) {
 
   EXPECT_EQ(after.limiter.bucket_count(), 1u);
   EXPECT_EQ(after.Drain(kAna), 1);
+}
+
+TEST(Restorer, KeepsWhatIsSpentOfABucketThatKeysShare) {
+  Life before(kStart, {PerUser(PerHour(10))}, /*max_buckets=*/1);
+  AskFor(before.limiter, kAna);
+  for (int i = 0; i < 7; ++i) AskFor(before.limiter, kBob);
+  Life after(kStart, {PerUser(PerHour(10))}, /*max_buckets=*/1);
+
+  EXPECT_EQ(after.TakeOver(before),
+            (std::map<Outcome, int>{{Outcome::kRestored, 2}}));
+  EXPECT_EQ(after.limiter.bucket_count(), 1u);
+  EXPECT_EQ(after.Drain(kBob), 3);
+  EXPECT_EQ(after.Drain(kAna), 9);
+}
+
+TEST(Restorer, RestoresNoMoreBucketsThanThereMayBe) {
+  Life before(kStart, {PerUser(PerHour(10))});
+  AskFor(before.limiter, kAna);
+  AskFor(before.limiter, kBob);
+  Life after(kStart, {PerUser(PerHour(10))}, /*max_buckets=*/1);
+
+  EXPECT_EQ(
+      after.TakeOver(before),
+      (std::map<Outcome, int>{{Outcome::kRestored, 1}, {Outcome::kNoRoom, 1}}));
+  EXPECT_EQ(after.limiter.bucket_count(), 1u);
+}
+
+TEST(Restorer, MakesNoSharedBucketButThoseThatRulesHave) {
+  Life after(kStart, {PerUser(PerHour(10))});
+  Restorer restorer = after.limiter.MakeRestorer();
+  const auto target = restorer.Find(
+      {"shop", "user", "overflow 0:", "token_bucket", PerHour(10)});
+  ASSERT_TRUE(target.has_value());
+  const std::vector<int64_t> numbers{kSecond, 0};
+
+  EXPECT_EQ(restorer.Restore(*target, {1, 2}, SavedState{numbers, kStart}),
+            Outcome::kInvalid);
+  Fingerprint shared = *target->shared;
+  EXPECT_EQ(restorer.Restore(*target, shared, SavedState{numbers, kStart}),
+            Outcome::kRestored);
+  shared.lo += kMaxLimits;
+  EXPECT_EQ(restorer.Restore(*target, shared, SavedState{numbers, kStart}),
+            Outcome::kInvalid);
 }
 
 TEST(Restorer, BindsOnlySoManyLimitsThatNoRuleHas) {
