@@ -93,8 +93,8 @@ void Client::ShouldAllowAsync(const Request& request,
 void Client::Release(const std::string& ticket) { core_->Release(ticket); }
 
 void Client::Refund(const Request& request, uint32_t cost,
-                    absl::Time decided_at) {
-  core_->Refund(request, cost, decided_at);
+                    absl::Time decided_at, absl::string_view overflow) {
+  core_->Refund(request, cost, decided_at, overflow);
 }
 
 ClientStats Client::stats() const { return core_->stats(); }

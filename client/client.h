@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/decision.h"
 #include "client/options.h"
@@ -67,7 +68,10 @@ class Client {
   // turned out to be cheaper: `decided_at` is Decision::decided_at. Does
   // nothing if it is InfinitePast, since the service took nothing then, or for
   // a cost of 0. Otherwise as Release; what gets lost stays spent.
-  void Refund(const Request& request, uint32_t cost, absl::Time decided_at);
+  // `overflow` is Decision::overflow: without it, what a bucket that keys share
+  // gave does not go back there.
+  void Refund(const Request& request, uint32_t cost, absl::Time decided_at,
+              absl::string_view overflow = "");
 
   // What this client has done so far, for metrics.
   [[nodiscard]] ClientStats stats() const;

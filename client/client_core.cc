@@ -193,11 +193,11 @@ void ClientCore::Release(const std::string& ticket) {
 }
 
 void ClientCore::Refund(const Request& request, uint32_t cost,
-                        absl::Time decided_at) {
+                        absl::Time decided_at, absl::string_view overflow) {
   if (cost == 0 || decided_at == absl::InfinitePast()) return;
   refusals_.Forget(refusals_.KeyOf(request));
   if (!AdmitGiveBack()) return;
-  transport_->SendRefund(request, cost, decided_at, kGiveBackTimeout,
+  transport_->SendRefund(request, cost, decided_at, overflow, kGiveBackTimeout,
                          *give_back_);
 }
 

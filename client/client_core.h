@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/backoff.h"
 #include "client/backstop.h"
@@ -57,7 +58,8 @@ class ClientCore {
   void ShouldAllowAsync(const Request& request,
                         std::function<void(Decision)> callback);
   void Release(const std::string& ticket);
-  void Refund(const Request& request, uint32_t cost, absl::Time decided_at);
+  void Refund(const Request& request, uint32_t cost, absl::Time decided_at,
+              absl::string_view overflow);
   [[nodiscard]] ClientStats stats() const;
 
   // Calls back whoever still waits. Afterwards only callbacks may ask, until

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/batch_transport.h"
 #include "client/request.h"
@@ -56,8 +57,9 @@ class Coalescer final : public Transport, private WakeHandler {
     below_->SendRelease(ticket, timeout, handler);
   }
   void SendRefund(const Request& request, uint32_t cost, absl::Time decided_at,
-                  absl::Duration timeout, ReplyHandler& handler) override {
-    below_->SendRefund(request, cost, decided_at, timeout, handler);
+                  absl::string_view overflow, absl::Duration timeout,
+                  ReplyHandler& handler) override {
+    below_->SendRefund(request, cost, decided_at, overflow, timeout, handler);
   }
 
  private:

@@ -45,6 +45,9 @@ struct RuleStatus {
   absl::Duration delay;                 // to wait before going ahead
   // An allow-list: it has no limit, and other rules do not apply beside it.
   bool unlimited = false;
+  // Of the bucket that keys of the rule share while the service has no room
+  // for one of their own.
+  bool overflow = false;
 };
 
 // The answer to a Request. There is always one: where the service gives none,
@@ -68,6 +71,9 @@ struct Decision {
   // When the service decided, by its own clock: what Refund takes. InfinitePast
   // where it did not decide.
   absl::Time decided_at = absl::InfinitePast();
+  // With kAllowed, where tokens came from a bucket that keys share: what Refund
+  // takes, too. Opaque bytes, mostly empty.
+  std::string overflow;
   // One for each bucket that applies. From the refusal cache: the rules that
   // refused, at most 8. From this client: those of the rules that the service
   // pushed, with the client's share for the limit; before it pushed any, one

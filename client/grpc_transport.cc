@@ -70,10 +70,11 @@ class GrpcTransport final : public BatchTransport {
   }
 
   void SendRefund(const Request& request, uint32_t cost, absl::Time decided_at,
-                  absl::Duration timeout, ReplyHandler& handler) override {
+                  absl::string_view overflow, absl::Duration timeout,
+                  ReplyHandler& handler) override {
     Call* call = Begin(timeout, handler);
     if (call == nullptr) return;
-    FillRefund(request, cost, decided_at, call->refund.request);
+    FillRefund(request, cost, decided_at, overflow, call->refund.request);
     call->refund.reader = stub_->PrepareAsyncRefund(
         &*call->context, call->refund.request, &queue_);
     Start(*call, call->refund);

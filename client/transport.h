@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/decision.h"
 #include "client/request.h"
@@ -38,8 +39,8 @@ class Transport {
   virtual void SendRelease(const std::string& ticket, absl::Duration timeout,
                            ReplyHandler& handler) = 0;
   virtual void SendRefund(const Request& request, uint32_t cost,
-                          absl::Time decided_at, absl::Duration timeout,
-                          ReplyHandler& handler) = 0;
+                          absl::Time decided_at, absl::string_view overflow,
+                          absl::Duration timeout, ReplyHandler& handler) = 0;
 
   // Answers every call that is still out, and returns when no handler is being
   // called any more. Meanwhile only handlers may Send; they are answered at

@@ -93,10 +93,11 @@ void FillBatch(absl::Span<const Question> questions,
 }
 
 void FillRefund(const Request& request, uint32_t cost, absl::Time decided_at,
-                v1::RefundRequest& message) {
+                absl::string_view overflow, v1::RefundRequest& message) {
   message.Clear();
   Fill(request, cost, message);
   SetTime(decided_at, message.mutable_decided_at());
+  message.set_overflow(std::string(overflow));
 }
 
 absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
@@ -109,6 +110,7 @@ absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
   decision.stands_for = ToDuration(message.stands_for());
   decision.delay = ToDuration(message.delay());
   decision.ticket = message.ticket();
+  decision.overflow = message.overflow();
   if (message.has_decided_at()) {
     decision.decided_at = absl::UnixEpoch() +
                           absl::Seconds(message.decided_at().seconds()) +
@@ -130,6 +132,7 @@ absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
     to.shadow = from.shadow();
     to.delay = ToDuration(from.delay());
     to.unlimited = from.unlimited();
+    to.overflow = from.overflow();
     decision.statuses.push_back(std::move(to));
   }
   return decision;
@@ -167,6 +170,7 @@ v1::ShouldAllowResponse ToMessage(const Decision& decision) {
   SetDuration(decision.stands_for, message.mutable_stands_for());
   SetDuration(decision.delay, message.mutable_delay());
   message.set_ticket(decision.ticket);
+  message.set_overflow(decision.overflow);
   if (decision.decided_at != absl::InfinitePast()) {
     SetTime(decision.decided_at, message.mutable_decided_at());
   }
@@ -183,6 +187,7 @@ v1::ShouldAllowResponse ToMessage(const Decision& decision) {
     to->set_shadow(from.shadow);
     SetDuration(from.delay, to->mutable_delay());
     to->set_unlimited(from.unlimited);
+    to->set_overflow(from.overflow);
   }
   return message;
 }

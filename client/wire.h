@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "client/batch_transport.h"
@@ -26,7 +27,7 @@ void FillBatch(absl::Span<const Question> questions,
 
 // The same for giving `cost` tokens back that were taken at `decided_at`.
 void FillRefund(const Request& request, uint32_t cost, absl::Time decided_at,
-                v1::RefundRequest& message);
+                absl::string_view overflow, v1::RefundRequest& message);
 
 // The service's decision, or UNKNOWN if it has an outcome that this client
 // does not know.

@@ -44,6 +44,12 @@ std::string Notes(const v1::RuleExplanation& rule, size_t descriptors) {
   if (rule.reserved() > 0) {
     notes.push_back(absl::StrCat("leaves ", rule.reserved(), " for others"));
   }
+  // An allow-list has none, and nor has an earlier server's answer.
+  if (!rule.limits().empty() && rule.overflow_percent() != 0 &&
+      rule.overflow_percent() != 100) {
+    notes.push_back(
+        absl::StrCat("overflow_share ", rule.overflow_percent(), "%"));
+  }
   if (descriptors > 1) {
     notes.push_back(absl::StrCat("descriptor ", rule.descriptor_index()));
   }

@@ -65,6 +65,7 @@ v1::RuleExplanation ToMessage(const RuleExplanation& explanation) {
   message.set_key(explanation.key);
   message.set_tier(explanation.tier);
   message.set_cost(explanation.cost);
+  message.set_overflow_percent(explanation.rule->overflow_percent);
   if (explanation.rule->node.has_value()) {
     for (std::string& text : LimitTexts(*explanation.rule->node)) {
       message.add_limits(std::move(text));

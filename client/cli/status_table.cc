@@ -26,6 +26,7 @@ Cell OutcomeCell(const v1::RuleStatus& status) {
     default:
       cell = {"unknown", Tint::kNone};
   }
+  if (status.overflow()) cell.text += " (overflow)";
   if (status.shadow()) cell = {cell.text + " (shadow)", Tint::kYellow};
   return cell;
 }

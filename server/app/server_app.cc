@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "server/app/gateway_routes.h"
+#include "server/app/overflow_log.h"
 #include "server/app/rule_loader.h"
 #include "server/base/clock.h"
 #include "server/http/http_server.h"
@@ -63,12 +64,13 @@ class RunningServer final : public ServerApp {
         metrics_(MakeMetrics({.version = ServerVersion()})),
         call_metrics_(*metrics_),
         state_metrics_(*metrics_),
-        limiter_(
-            limiter_clock_,
-            LimiterOptions{.hash_key = keeper == nullptr ? RandomHashKey()
-                                                         : keeper->hash_key(),
-                           .observer = metrics_.get(),
-                           .refused_keys = options.refused_keys}),
+        limiter_(limiter_clock_,
+                 LimiterOptions{
+                     .max_buckets = static_cast<size_t>(options.max_buckets),
+                     .hash_key = keeper == nullptr ? RandomHashKey()
+                                                   : keeper->hash_key(),
+                     .observer = metrics_.get(),
+                     .refused_keys = options.refused_keys}),
         keeper_(std::move(keeper)),
         rules_(limiter_, *metrics_, limiter_clock_),
         watcher_({.path = options.rules,
@@ -123,6 +125,7 @@ class RunningServer final : public ServerApp {
   std::unique_ptr<state::StateKeeper> keeper_;
   RuleLoader rules_;
   std::unique_ptr<Sweeper> sweeper_;
+  const OverflowLog overflow_log_{limiter_, *metrics_};
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<HttpServer> http_;
   RuleWatcher watcher_;
@@ -161,8 +164,9 @@ absl::Status RunningServer::StartHttp() {
   HttpServerOptions http;
   http.listen = options_.http_listen;
   http.metrics = [this] {
-    return metrics_->Serialize(
-        {.buckets = limiter_.bucket_count(), .swept = limiter_.swept_count()});
+    return metrics_->Serialize({.buckets = limiter_.bucket_count(),
+                                .max_buckets = limiter_.max_buckets(),
+                                .swept = limiter_.swept_count()});
   };
   http.readiness = [this] { return readiness(); };
   http.max_body_bytes = static_cast<size_t>(options_.max_message_bytes);

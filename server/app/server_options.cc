@@ -187,6 +187,13 @@ constexpr std::array kFlags = {
          [](const std::string& v, ServerOptions& o) {
            return SetInt(v, 1024, 16 * 1024 * 1024, o.max_message_bytes);
          }},
+    Flag{
+        "--max-buckets", "N",
+        "Buckets remembered at most, about 56 bytes each; at that number, keys "
+        "that have none share one for each rule [10000000]",
+        [](const std::string& v, ServerOptions& o) {
+          return SetInt<int64_t>(v, 1, 1'000'000'000, o.max_buckets);
+        }},
     Flag{"--threads", "N",
          "Threads that answer; 0 is as many as cores, at least 2 [0]",
          [](const std::string& v, ServerOptions& o) {

@@ -25,6 +25,7 @@ struct ServerOptions {
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
   int64_t max_in_flight = 4096;
   int max_message_bytes = 64 * 1024;
+  int64_t max_buckets = 10'000'000;
   int threads = 0;  // 0: as many as cores, at least 2
   // Unset: none to gateways, draft10 from /check.
   std::optional<HeaderProfile> rate_limit_headers;

@@ -17,8 +17,9 @@ struct MetricsOptions {
 
 // What the bucket table says at the moment of a scrape.
 struct BucketTotals {
-  uint64_t buckets = 0;  // remembered now
-  uint64_t swept = 0;    // forgotten since the start
+  uint64_t buckets = 0;      // remembered now
+  uint64_t max_buckets = 0;  // that many at most
+  uint64_t swept = 0;        // forgotten since the start
 };
 
 enum class ReloadResult { kSuccess, kFailure };
@@ -35,6 +36,7 @@ enum class ReloadResult { kSuccess, kFailure };
 //   shadow rule would have, "allowed" if the rule and the whole request were
 //   allowed (an unlimited rule always is); nothing if the rule allowed what
 //   another one refused.
+// - to each rule that applied, if a key in need shared its overflow bucket.
 // - the values that a rule wanted as an address and that were none.
 // - to its domain: the outcome, or "unmatched" if no rule applied.
 // Peeks and requests past their deadline add nothing.
@@ -52,6 +54,9 @@ class Metrics : public DecisionObserver {
   virtual void CountInvalid() = 0;
   // A client began (+1) or ceased (-1) to watch the policy.
   virtual void CountWatchers(int change) = 0;
+  // How often a rule's overflow bucket was shared, of all rules since the
+  // start.
+  [[nodiscard]] virtual uint64_t overflow_count() const = 0;
   // Rules were loaded again, or could not be.
   virtual void CountReloadSuccess() = 0;
   virtual void CountReloadFailure() = 0;

@@ -32,9 +32,11 @@ enum RuleColumn : size_t {
   kRuleRefused,
   kRuleShadowRefused,
   kRuleImpossible,
+  kRuleOutcomeColumns,
+  kRuleOverflow = kRuleOutcomeColumns,
   kRuleColumns,
 };
-constexpr std::array<const char*, kRuleColumns> kRuleOutcomes = {
+constexpr std::array<const char*, kRuleOutcomeColumns> kRuleOutcomes = {
     "allowed", "refused", "shadow_refused", "impossible"};
 
 // Columns of a domain's row.
@@ -66,6 +68,7 @@ enum TotalColumn : size_t {
   kReloadSuccess,
   kReloadFailure,
   kUnparsableAddresses,
+  kOverflow,
   kDurationSumNs,
   kDurationBuckets,  // one more than there are bounds
   kTotalColumns = kDurationBuckets + kDurationBoundsNs.size() + 1,
@@ -121,6 +124,9 @@ class PrometheusMetrics final : public Metrics {
   void CountOverload() override { totals_.Add(0, kOverload); }
   void CountInvalid() override { totals_.Add(0, kInvalid); }
   void CountWatchers(int change) override { watchers_.fetch_add(change); }
+  [[nodiscard]] uint64_t overflow_count() const override {
+    return Total(kOverflow);
+  }
   void CountReloadSuccess() override { totals_.Add(0, kReloadSuccess); }
   void CountReloadFailure() override { totals_.Add(0, kReloadFailure); }
   void SetLastReload(ReloadResult result, int64_t at_ns) override {
@@ -145,6 +151,8 @@ class PrometheusMetrics final : public Metrics {
 
   void AddDecisions(Families& out, const InForce& in_force) const;
   void AddRequests(Families& out, const InForce& in_force) const;
+  void AddBuckets(Families& out, const InForce& in_force,
+                  const BucketTotals& buckets) const;
   void AddService(Families& out) const;
   void AddRules(Families& out) const;
   [[nodiscard]] uint64_t Finished() const;
@@ -228,6 +236,10 @@ void PrometheusMetrics::OnDecision(const Decision& decision) {
         (decision.allowed() && i->action == BucketAction::kTake)) {
       rules_.Add(i->rule->index, column);
     }
+    if (std::any_of(i, next, [](const RuleStatus& s) { return s.overflow; })) {
+      rules_.Add(i->rule->index, kRuleOverflow);
+      totals_.Add(0, kOverflow);
+    }
     i = next;
   }
   if (decision.domain == nullptr) {
@@ -264,17 +276,38 @@ std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
   AddRequests(out, *in_force);
   AddService(out);
   AddRules(out);
+  AddBuckets(out, *in_force, buckets);
+  state_.AddFamilies(out);
+  AddProcessFamilies(out);
+  return prometheus::TextSerializer().Serialize(out);
+}
+
+void PrometheusMetrics::AddBuckets(Families& out, const InForce& in_force,
+                                   const BucketTotals& buckets) const {
   out.push_back({"tollgate_buckets",
                  "Buckets remembered now.",
                  MetricType::Gauge,
                  {GaugeOf(ToDouble(buckets.buckets))}});
+  out.push_back({"tollgate_max_buckets",
+                 "Buckets remembered at most.",
+                 MetricType::Gauge,
+                 {GaugeOf(ToDouble(buckets.max_buckets))}});
   out.push_back({"tollgate_buckets_swept_total",
                  "Buckets forgotten because they were full again.",
                  MetricType::Counter,
                  {CounterOf(buckets.swept)}});
-  state_.AddFamilies(out);
-  AddProcessFamilies(out);
-  return prometheus::TextSerializer().Serialize(out);
+  MetricFamily& family = out.emplace_back();
+  family.name = "tollgate_overflow_total";
+  family.help =
+      "Requests of keys for which there was no room, so that they shared the "
+      "rule's overflow bucket, without peeks.";
+  family.type = MetricType::Counter;
+  family.metric.reserve(in_force.rules.size());
+  for (const InForce::RuleRow& rule : in_force.rules) {
+    family.metric.push_back(
+        CounterOf(rules_.Sum(rule.row, kRuleOverflow),
+                  {{"domain", rule.domain}, {"rule", rule.rule}}));
+  }
 }
 
 void PrometheusMetrics::AddDecisions(Families& out,
@@ -285,9 +318,9 @@ void PrometheusMetrics::AddDecisions(Families& out,
       "What each rule in force said of the requests it applied to, without "
       "peeks. A rule counts as allowed only if the whole request was.";
   family.type = MetricType::Counter;
-  family.metric.reserve(in_force.rules.size() * kRuleColumns);
+  family.metric.reserve(in_force.rules.size() * kRuleOutcomeColumns);
   for (const InForce::RuleRow& rule : in_force.rules) {
-    for (size_t column = 0; column < kRuleColumns; ++column) {
+    for (size_t column = 0; column < kRuleOutcomeColumns; ++column) {
       family.metric.push_back(CounterOf(rules_.Sum(rule.row, column),
                                         {{"domain", rule.domain},
                                          {"rule", rule.rule},

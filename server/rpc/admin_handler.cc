@@ -53,6 +53,7 @@ void ToProto(const RuleExplanation& from, v1::RuleExplanation& out) {
   out.set_key(from.key);
   out.set_tier(from.tier);
   out.set_cost(from.cost);
+  out.set_overflow_percent(from.rule->overflow_percent);
   if (from.rule->node.has_value()) {
     for (std::string& text : LimitTexts(*from.rule->node)) {
       out.add_limits(std::move(text));

@@ -79,6 +79,7 @@ void ToProto(const RuleStatus& status, v1::RuleStatus& out) {
   out.set_rule(status.rule->name);
   out.set_outcome(OutcomeToProto(status.outcome));
   out.set_shadow(status.shadow);
+  out.set_overflow(status.overflow);
   if (status.unlimited) {
     out.set_unlimited(true);
     return;
@@ -107,6 +108,9 @@ void ToProto(const Decision& decision, v1::ShouldAllowResponse& response) {
     SetDuration(decision.delay_ns, *response.mutable_delay());
   }
   if (!decision.slots.empty()) response.set_ticket(TicketOf(decision.slots));
+  if (!decision.overflow.empty()) {
+    response.set_overflow(OverflowTextOf(decision.overflow));
+  }
   google::protobuf::Timestamp& decided_at = *response.mutable_decided_at();
   decided_at.set_seconds(decision.decided_at_ns / kSecondNs);
   decided_at.set_nanos(
@@ -138,6 +142,31 @@ std::string TicketOf(absl::Span<const HeldSlots> slots) {
     AppendBytes(held.ticket, ticket);
   }
   return ticket;
+}
+
+std::string OverflowTextOf(absl::Span<const Fingerprint> overflow) {
+  std::string text;
+  text.reserve(overflow.size() * kFingerprintBytes);
+  for (const Fingerprint& fingerprint : overflow) {
+    AppendBytes(fingerprint.hi, text);
+    AppendBytes(fingerprint.lo, text);
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<Fingerprint>> OverflowOf(absl::string_view text) {
+  if (text.size() % kFingerprintBytes != 0 ||
+      text.size() > kFingerprintBytes * kMaxOverflow) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("overflow: got ", text.size(),
+                     " bytes, want the overflow of an allowed request"));
+  }
+  std::vector<Fingerprint> overflow;
+  overflow.reserve(text.size() / kFingerprintBytes);
+  for (size_t at = 0; at < text.size(); at += kFingerprintBytes) {
+    overflow.push_back({BytesAt(text, at), BytesAt(text, at + 8)});
+  }
+  return overflow;
 }
 
 absl::StatusOr<std::vector<HeldSlots>> SlotsOf(absl::string_view ticket) {

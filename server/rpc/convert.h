@@ -64,6 +64,18 @@ inline constexpr size_t kMaxTicketSlots = 4096;
 [[nodiscard]] absl::StatusOr<std::vector<HeldSlots>> SlotsOf(
     absl::string_view ticket);
 
+// Bytes of one bucket within an overflow, and the buckets that one may have.
+inline constexpr size_t kFingerprintBytes = 16;
+inline constexpr size_t kMaxOverflow = 1024;
+
+// Empty if there are none.
+[[nodiscard]] std::string OverflowTextOf(
+    absl::Span<const Fingerprint> overflow);
+
+// INVALID_ARGUMENT naming `overflow` unless it is 0 to kMaxOverflow buckets.
+[[nodiscard]] absl::StatusOr<std::vector<Fingerprint>> OverflowOf(
+    absl::string_view text);
+
 }  // namespace tollgate
 
 #endif  // TOLLGATE_SERVER_RPC_CONVERT_H_

@@ -77,7 +77,11 @@ absl::Status RateLimiterHandler::Refund(const v1::RefundRequest& request,
     }
     taken_at_ns = std::min(taken_at_ns, *decided_at_ns);
   }
-  for (const RuleStatus& status : limiter_.Refund(view, taken_at_ns).statuses) {
+  const absl::StatusOr<std::vector<Fingerprint>> overflow =
+      OverflowOf(request.overflow());
+  if (!overflow.ok()) return Invalid(overflow.status());
+  const Decision decision = limiter_.Refund(view, taken_at_ns, *overflow);
+  for (const RuleStatus& status : decision.statuses) {
     ToProto(status, *response.add_statuses());
   }
   return absl::OkStatus();

@@ -143,16 +143,16 @@ std::optional<uint64_t> FieldValue::Count(uint64_t max, uint64_t min) const {
   return std::nullopt;
 }
 
-std::optional<uint32_t> FieldValue::Percent(uint32_t max) const {
+std::optional<uint32_t> FieldValue::Percent(uint32_t max, uint32_t min) const {
   uint32_t value = 0;
   absl::string_view digits = node_->text;
   if (node_->kind == YamlNode::Kind::kText &&
       absl::ConsumeSuffix(&digits, "%") &&
       absl::c_all_of(digits, absl::ascii_isdigit) &&
-      absl::SimpleAtoi(digits, &value) && value <= max) {
+      absl::SimpleAtoi(digits, &value) && value >= min && value <= max) {
     return value;
   }
-  FailWant(absl::StrCat("a whole percentage, 0% to ", max, "%"));
+  FailWant(absl::StrCat("a whole percentage, ", min, "% to ", max, "%"));
   return std::nullopt;
 }
 

@@ -82,8 +82,9 @@ class FieldValue {
   // A whole number in decimal digits, `min` to `max`.
   [[nodiscard]] std::optional<uint64_t> Count(uint64_t max,
                                               uint64_t min = 1) const;
-  // A whole number of percent, such as 25%, 0 to `max`.
-  [[nodiscard]] std::optional<uint32_t> Percent(uint32_t max) const;
+  // A whole number of percent, such as 25%, `min` to `max`.
+  [[nodiscard]] std::optional<uint32_t> Percent(uint32_t max,
+                                                uint32_t min = 0) const;
   // The items of a list, as path[0], path[1], ...
   [[nodiscard]] std::vector<FieldValue> Items(absl::string_view want) const;
   // The fields of a map, as path.name. Names that are not text, and those

@@ -158,6 +158,11 @@ void ReadReserve(const FieldValue& value, RuleDraft& draft) {
   }
 }
 
+void ReadOverflowShare(const FieldValue& value, RuleDraft& draft) {
+  draft.rule.overflow_percent =
+      value.Percent(kMaxOverflowPercent, /*min=*/1).value_or(100);
+}
+
 void ReadOnOutage(const FieldValue& value, RuleDraft& draft) {
   const auto text = value.Text(kWantOutage);
   if (!text.has_value()) return;

@@ -17,6 +17,7 @@ void ReadPenalty(const FieldValue& value, RuleDraft& draft);
 // {entry: priority, shares: {critical: 0%, sheddable: 20%}, default: critical}.
 void ReadReserve(const FieldValue& value, RuleDraft& draft);
 // allow, refuse or backstop.
+void ReadOverflowShare(const FieldValue& value, RuleDraft& draft);
 void ReadOnOutage(const FieldValue& value, RuleDraft& draft);
 // true or false.
 void ReadUnlimited(const FieldValue& value, RuleDraft& draft);

@@ -35,7 +35,7 @@ void ReadName(const FieldValue& value, RuleDraft& draft) {
 }
 
 // Every field that a rule may have. A new one is added here, with its reader.
-constexpr std::array<FieldReader<RuleDraft>, 16> kRuleFields = {{
+constexpr std::array<FieldReader<RuleDraft>, 17> kRuleFields = {{
     {"name", ReadName},
     {"match", ReadMatch},
     {"key", ReadKey},
@@ -49,6 +49,7 @@ constexpr std::array<FieldReader<RuleDraft>, 16> kRuleFields = {{
     {"mode", ReadMode},
     {"penalty", ReadPenalty},
     {"reserve", ReadReserve},
+    {"overflow_share", ReadOverflowShare},
     {"on_outage", ReadOnOutage},
     {"unlimited", ReadUnlimited},
     {"skips", ReadSkips},
@@ -58,7 +59,7 @@ constexpr std::array<FieldReader<RuleDraft>, 16> kRuleFields = {{
 void RefuseBesideUnlimited(const RuleDraft& draft) {
   for (const absl::string_view name :
        {"key", "limit", "burst", "tier", "algorithm", "max_delay", "slot_ttl",
-        "cost", "penalty", "reserve", "on_outage"}) {
+        "cost", "penalty", "reserve", "overflow_share", "on_outage"}) {
     const FieldValue* value = draft.Find(name);
     if (value == nullptr) continue;
     value->Fail(

@@ -129,6 +129,7 @@ void AppendRule(std::string& out, const Rule& rule) {
   AppendNumber(out, rule.reserve.has_value() ? 1 : 0);
   if (rule.reserve.has_value()) AppendReserve(out, *rule.reserve);
   AppendNumber(out, static_cast<uint64_t>(rule.on_outage));
+  AppendNumber(out, rule.overflow_percent);
   AppendNumber(out, rule.unlimited ? 1 : 0);
   AppendSorted(out, rule.skips, [](std::string& to, const std::string& name) {
     absl::StrAppend(&to, name);

@@ -51,6 +51,7 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
   EXPECT_EQ(options.max_in_flight, 4096);
   EXPECT_EQ(options.max_message_bytes, 65536);
+  EXPECT_EQ(options.max_buckets, 10'000'000);
   EXPECT_EQ(options.threads, 0);
   EXPECT_EQ(options.drain_grace, absl::Seconds(10));
   EXPECT_EQ(options.drain_delay, absl::ZeroDuration());
@@ -65,14 +66,14 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
 }
 
 TEST(ParseServerFlags, ReadsEveryFlag) {
-  const auto parsed =
-      Parse({"--rules", "rules.d", "--rules-poll=10ms",
-             "--envoy-algorithm=fixed_window", "--merge-domains=true",
-             "--listen=[::]:0", "--http-listen=0.0.0.0:65535",
-             "--max-in-flight=1", "--max-message-bytes=1024", "--threads=1024",
-             "--drain-grace=1h", "--drain-delay=500ms", "--log-level=error",
-             "--log-format=json", "--port-file=/tmp/p", "--top-refused=off",
-             "--top-refused-keys=1000", "--top-half-life=24h"});
+  const auto parsed = Parse(
+      {"--rules", "rules.d", "--rules-poll=10ms",
+       "--envoy-algorithm=fixed_window", "--merge-domains=true",
+       "--listen=[::]:0", "--http-listen=0.0.0.0:65535", "--max-in-flight=1",
+       "--max-message-bytes=1024", "--max-buckets=1000000000", "--threads=1024",
+       "--drain-grace=1h", "--drain-delay=500ms", "--log-level=error",
+       "--log-format=json", "--port-file=/tmp/p", "--top-refused=off",
+       "--top-refused-keys=1000", "--top-half-life=24h"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const ServerOptions& options = parsed->options;
   EXPECT_EQ(options.rules, "rules.d");
@@ -83,6 +84,7 @@ TEST(ParseServerFlags, ReadsEveryFlag) {
   EXPECT_EQ(options.http_listen, "0.0.0.0:65535");
   EXPECT_EQ(options.max_in_flight, 1);
   EXPECT_EQ(options.max_message_bytes, 1024);
+  EXPECT_EQ(options.max_buckets, 1'000'000'000);
   EXPECT_EQ(options.threads, 1024);
   EXPECT_EQ(options.drain_grace, absl::Hours(1));
   EXPECT_EQ(options.drain_delay, absl::Milliseconds(500));
@@ -128,6 +130,9 @@ TEST(ParseServerFlags, NamesTheFlagWhatItGotAndWhatItWants) {
        "--envoy-dynamic-metadata: got \"yes\", want true or false"},
       {"--envoy-shadow-mode=1",
        "--envoy-shadow-mode: got \"1\", want true or false"},
+      {"--max-buckets=0",
+       "--max-buckets: got \"0\", want a whole number from 1 to 1000000000"},
+      {"--max-buckets=1000000001", "--max-buckets: got \"1000000001\", want"},
       {"--threads=-1", "--threads: got \"-1\", want"},
       {"--threads=1025", "--threads: got \"1025\", want"},
       {"--drain-grace=10", "--drain-grace: got \"10\", want a duration"},

@@ -462,12 +462,13 @@ TEST(ClientCore, ReleasesATicketWithoutWaiting) {
 TEST(ClientCore, RefundsWhatADecisionTook) {
   FakeClient fake;
   const absl::Time decided_at = absl::FromUnixNanos(kStartNs);
-  fake.core->Refund(AnaSearches(), 7, decided_at);
+  fake.core->Refund(AnaSearches(), 7, decided_at, "shared");
   ASSERT_EQ(fake.wire.out_count(), 1);
   const Wire::Sent sent = fake.wire.Pop();
   EXPECT_EQ(sent.request.domain, "shop");
   EXPECT_EQ(sent.cost, 7);
   EXPECT_EQ(sent.decided_at, decided_at);
+  EXPECT_EQ(sent.overflow, "shared");
   sent.handler->OnReply(absl::OkStatus(), {});
   EXPECT_EQ(fake.core->stats().gives_back, 1);
 }
@@ -475,8 +476,8 @@ TEST(ClientCore, RefundsWhatADecisionTook) {
 TEST(ClientCore, GivesNothingBackWhereNothingWasTaken) {
   FakeClient fake;
   fake.core->Release("");
-  fake.core->Refund(AnaSearches(), 0, absl::FromUnixNanos(kStartNs));
-  fake.core->Refund(AnaSearches(), 1, Decision().decided_at);
+  fake.core->Refund(AnaSearches(), 0, absl::FromUnixNanos(kStartNs), "");
+  fake.core->Refund(AnaSearches(), 1, Decision().decided_at, "");
   EXPECT_EQ(fake.sends(), 0);
   EXPECT_EQ(fake.core->stats().gives_back, 0);
   EXPECT_EQ(fake.core->stats().give_back_failures, 0);
@@ -496,7 +497,7 @@ TEST(ClientCore, SendsNothingBackWhileTheBreakerIsOpen) {
   OpenBreaker(fake);
   const uint64_t sends = fake.sends();
   fake.core->Release("ticket");
-  fake.core->Refund(AnaSearches(), 1, absl::FromUnixNanos(kStartNs));
+  fake.core->Refund(AnaSearches(), 1, absl::FromUnixNanos(kStartNs), "");
   EXPECT_EQ(fake.sends(), sends);
   EXPECT_EQ(fake.core->stats().gives_back, 0);
   EXPECT_EQ(fake.core->stats().give_back_failures, 2);

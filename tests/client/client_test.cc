@@ -240,13 +240,15 @@ TEST(Client, TellsTheServiceWhatIsGivenBack) {
   ASSERT_EQ(client->ShouldAllow(kAna).source, Source::kService);
   client->Release(std::string("\0\xff", 2));
   EXPECT_EQ(ticket.get_future().get(), std::string("\0\xff", 2));
-  client->Refund(kAna, 3, absl::FromUnixNanos(1'700'000'000'000'000'001));
+  client->Refund(kAna, 3, absl::FromUnixNanos(1'700'000'000'000'000'001),
+                 std::string("\0\xff", 2));
   const v1::RefundRequest refunded = refund.get_future().get();
   EXPECT_EQ(refunded.domain(), "shop");
   EXPECT_EQ(refunded.descriptors(0).entries(0).value(), "ana");
   EXPECT_EQ(refunded.cost(), 3);
   EXPECT_EQ(refunded.decided_at().seconds(), 1'700'000'000);
   EXPECT_EQ(refunded.decided_at().nanos(), 1);
+  EXPECT_EQ(refunded.overflow(), std::string("\0\xff", 2));
   const SystemClock clock;
   const int64_t until_ns = clock.NowNs() + 20'000'000'000;
   while (client->stats().give_back_failures == 0 && clock.NowNs() < until_ns) {

@@ -299,7 +299,8 @@ TEST(Coalescer, ReleasesAndRefundsGoAsTheyAre) {
   Call release;
   Call refund;
   test.coalescer.SendRelease("ticket", kTimeout, release);
-  test.coalescer.SendRefund(Named("r"), 3, absl::UnixEpoch(), kTimeout, refund);
+  test.coalescer.SendRefund(Named("r"), 3, absl::UnixEpoch(), "", kTimeout,
+                            refund);
   EXPECT_EQ(test.wire.out_count(), 3);
 }
 

@@ -131,8 +131,8 @@ class FakeBatchTransport final : public BatchTransport {
     Add({{{{ticket, {}}, 0}}, timeout, &handler, nullptr});
   }
   void SendRefund(const Request& request, uint32_t cost,
-                  absl::Time /*decided_at*/, absl::Duration timeout,
-                  ReplyHandler& handler) override {
+                  absl::Time /*decided_at*/, absl::string_view /*overflow*/,
+                  absl::Duration timeout, ReplyHandler& handler) override {
     Add({{{request, cost}}, timeout, &handler, nullptr});
   }
   void Stop() override {

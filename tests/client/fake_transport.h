@@ -27,6 +27,7 @@ struct Wire {
     ReplyHandler* handler = nullptr;
     std::string ticket;          // of a release
     absl::Time decided_at = {};  // of a refund
+    std::string overflow;        // of a refund
   };
   // Answers a call within Send. Empty: it stays in `out`.
   std::function<void(const Sent&)> answer;
@@ -65,8 +66,10 @@ class FakeTransport final : public Transport {
     Add({{}, 0, timeout, &handler, ticket});
   }
   void SendRefund(const Request& request, uint32_t cost, absl::Time decided_at,
-                  absl::Duration timeout, ReplyHandler& handler) override {
-    Add({request, cost, timeout, &handler, "", decided_at});
+                  absl::string_view overflow, absl::Duration timeout,
+                  ReplyHandler& handler) override {
+    Add({request, cost, timeout, &handler, "", decided_at,
+         std::string(overflow)});
   }
 
   void Stop() override {

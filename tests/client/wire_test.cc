@@ -36,6 +36,7 @@ Decision Full() {
   decision.stands_for = absl::Milliseconds(1400);
   decision.delay = absl::Milliseconds(250);
   decision.ticket = std::string("\0\xff", 2);
+  decision.overflow = std::string("\xfe\0", 2);
   decision.decided_at = absl::FromUnixNanos(1'700'000'000'000'000'001);
   decision.statuses.resize(2);
   RuleStatus& first = decision.statuses[0];
@@ -50,6 +51,7 @@ Decision Full() {
   RuleStatus& second = decision.statuses[1];
   second.rule = "site";
   second.unlimited = true;
+  second.overflow = true;
   second.outcome = Outcome::kImpossible;
   second.retry_after = absl::Hours(24 * 3650);
   return decision;
@@ -64,11 +66,14 @@ TEST(Wire, ADecisionSurvivesTheWayThereAndBack) {
   EXPECT_EQ(back->stands_for, absl::Milliseconds(1400));
   EXPECT_EQ(back->delay, absl::Milliseconds(250));
   EXPECT_EQ(back->ticket, std::string("\0\xff", 2));
+  EXPECT_EQ(back->overflow, std::string("\xfe\0", 2));
   EXPECT_EQ(back->decided_at, absl::FromUnixNanos(1'700'000'000'000'000'001));
   ASSERT_EQ(back->statuses.size(), 2);
   EXPECT_EQ(back->statuses[0].delay, absl::Nanoseconds(7));
   EXPECT_FALSE(back->statuses[0].unlimited);
   EXPECT_TRUE(back->statuses[1].unlimited);
+  EXPECT_FALSE(back->statuses[0].overflow);
+  EXPECT_TRUE(back->statuses[1].overflow);
   EXPECT_EQ(back->statuses[0].rule, "per-user");
   EXPECT_EQ(back->statuses[0].tokens, 10);
   EXPECT_EQ(back->statuses[0].period, absl::Seconds(1));

@@ -1,10 +1,13 @@
 #include "server/metrics/metrics.h"
 
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/base/clock.h"
+#include "server/limiter/limiter.h"
 #include "tests/metrics/metric_text.h"
 
 namespace tollgate {
@@ -106,6 +109,38 @@ TEST(Metrics, CountsWhatAShadowRuleWouldHaveRefused) {
   EXPECT_EQ(counted.Decisions("trial", "shadow_refused"), 2);
   EXPECT_EQ(counted.Decisions("trial", "refused"), 0);
   EXPECT_EQ(counted.Requests("shop", "allowed"), 3);
+}
+
+TEST(Metrics, CountsARequestThatSharedARulesOverflowBucketOnceARule) {
+  FakeClock clock{1'700'000'000'000'000'000};
+  const std::unique_ptr<Metrics> metrics = MakeMetrics({});
+  Limiter limiter(clock, {.max_buckets = 1, .observer = metrics.get()});
+  Rule both = PerUser("both", 2);
+  both.limits.push_back(Limit::Create(3, absl::Minutes(1)).value());
+  ASSERT_TRUE(limiter.SetRules(*RuleSet::Create({both, PerUser("b", 2)})).ok());
+  const auto ask = [&](absl::string_view user, uint64_t cost) {
+    const Entry entry{"user", user};
+    const Descriptor descriptor(&entry, 1);
+    (void)limiter.Decide(Request{"shop", {&descriptor, 1}, cost});
+  };
+  const auto overflow = [&](absl::string_view rule) {
+    return ValueOf(
+        metrics->Serialize({}),
+        absl::StrCat("tollgate_overflow_total{domain=\"shop\",rule=\"", rule,
+                     "\"}"));
+  };
+  EXPECT_EQ(overflow("both"), 0);
+  EXPECT_EQ(overflow("b"), 0);
+
+  ask("ana", 1);  // the first limit has a bucket, the others have none
+  EXPECT_EQ(overflow("both"), 1);
+  EXPECT_EQ(overflow("b"), 1);
+  ask("bob", 1);
+  ask("bob", 0);  // a peek
+  ask("bob", 1);  // refused
+  EXPECT_EQ(overflow("both"), 3);
+  EXPECT_EQ(overflow("b"), 3);
+  EXPECT_EQ(metrics->overflow_count(), 6U);
 }
 
 TEST(Metrics, DoesNotCountPeeks) {
@@ -292,9 +327,11 @@ TEST(Metrics, ShowsTheHashOfTheRulesInForceOnly) {
 
 TEST(Metrics, ShowsTheProcessTheBuildAndTheBuckets) {
   const std::string text =
-      MakeMetrics({.version = "1.2.3"})->Serialize({.buckets = 7, .swept = 9});
+      MakeMetrics({.version = "1.2.3"})
+          ->Serialize({.buckets = 7, .max_buckets = 8, .swept = 9});
   EXPECT_EQ(ValueOf(text, "tollgate_build_info{version=\"1.2.3\"}"), 1);
   EXPECT_EQ(ValueOf(text, "tollgate_buckets"), 7);
+  EXPECT_EQ(ValueOf(text, "tollgate_max_buckets"), 8);
   EXPECT_EQ(ValueOf(text, "tollgate_buckets_swept_total"), 9);
   EXPECT_GT(ValueOf(text, "process_start_time_seconds"), 1.6e9);
   EXPECT_GT(ValueOf(text, "process_resident_memory_bytes"), 1e5);

@@ -71,6 +71,7 @@ TEST(ToProto, WritesEveryFieldOfAStatusExactly) {
   status.limit = Limit::Create(7, absl::Milliseconds(1500), 9).value();
   status.outcome = Outcome::kRefused;
   status.shadow = true;
+  status.overflow = true;
   status.remaining = 5;
   status.retry_after_ns = 999'999'999;
   status.reset_after_ns = 3'000'000'000;
@@ -95,6 +96,32 @@ TEST(ToProto, WritesEveryFieldOfAStatusExactly) {
   EXPECT_EQ(out.reset_after().nanos(), 0);
   EXPECT_EQ(out.outcome(), v1::REFUSED);
   EXPECT_TRUE(out.shadow());
+  EXPECT_TRUE(out.overflow());
+}
+
+TEST(ToProto, WritesTheOverflowSoThatItCanBeHandedBack) {
+  Decision decision;
+  v1::ShouldAllowResponse response;
+  ToProto(decision, response);
+  EXPECT_EQ(response.overflow(), "");
+  decision.overflow = {{1, 2}, {0xFFFFFFFFFFFFFFFF, 0x0102030405060708}};
+  ToProto(decision, response);
+  EXPECT_EQ(response.overflow().size(), 32U);
+  EXPECT_THAT(*OverflowOf(response.overflow()),
+              testing::ElementsAreArray(decision.overflow));
+}
+
+TEST(OverflowOf, RefusesWhatTheServiceDoesNotGive) {
+  EXPECT_TRUE(OverflowOf("")->empty());
+  EXPECT_EQ(OverflowOf(std::string(16, 'x'))->size(), 1U);
+  EXPECT_EQ(OverflowOf(std::string(16 * 1024, 'x'))->size(), 1024U);
+  for (const size_t bytes :
+       {size_t{1}, size_t{15}, size_t{17}, size_t{16 * 1025}}) {
+    EXPECT_THAT(OverflowOf(std::string(bytes, 'x')),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         testing::HasSubstr("overflow: got ")))
+        << bytes;
+  }
 }
 
 TEST(ToProto, SaysHowLongToWaitOnlyOfARefusal) {

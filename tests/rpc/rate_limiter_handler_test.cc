@@ -265,6 +265,12 @@ TEST(RateLimiterHandler, NamesWhatIsBadOfARefund) {
         << time.seconds << " " << time.nanos;
   }
   refund.clear_decided_at();
+  refund.set_overflow("x");
+  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("overflow: got 1 bytes")));
+  ++bad;
+  refund.clear_overflow();
   refund.clear_domain();
   EXPECT_THAT(
       handled.handler.Refund(refund, kNoDeadline, response),

@@ -42,6 +42,27 @@ std::vector<BadFile> BadPolicies() {
       {"MatchListsCombineToTooMuch", TwoLists(501, 2),
        "r.yaml:1:58: rules[0].match: its lists combine to over 1000 cases: "
        "split the rule"},
+      {"OverflowShareOfNothing",
+       "{domain: shop, rules: [{name: a, limit: 1/second, overflow_share: "
+       "0%}]}",
+       "r.yaml:1:67: rules[0].overflow_share: got \"0%\", want a whole "
+       "percentage, 1% to 10000%"},
+      {"OverflowShareAboveTheMost",
+       "{domain: shop, rules: [{name: a, limit: 1/second, overflow_share: "
+       "10001%}]}",
+       "r.yaml:1:67: rules[0].overflow_share: got \"10001%\", want a whole "
+       "percentage, 1% to 10000%"},
+      {"OverflowShareWithoutAPercentSign",
+       "{domain: shop, rules: [{name: a, limit: 1/second, overflow_share: "
+       "0.5}]}",
+       "r.yaml:1:67: rules[0].overflow_share: got \"0.5\", want a whole "
+       "percentage, 1% to 10000%"},
+      {"OverflowShareThatTheAlgorithmCannotKeep",
+       "{domain: shop, rules: [{name: a, limit: 10000/second, overflow_share: "
+       "200%, algorithm: sliding_log}]}",
+       "r.yaml:1:71: rules[0].overflow_share: 200% of 10000/1s: got 20000 "
+       "tokens, want at most 10000 with sliding_log, which remembers each "
+       "admission"},
       {"PrefixV4TooLong",
        "{domain: shop, rules: [{name: a, limit: 1/second, key: [{entry: ip, "
        "prefix: {v4: 33}}]}]}",

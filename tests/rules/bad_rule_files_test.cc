@@ -37,18 +37,19 @@ std::vector<BadFile> BadFiles() {
        "{domain: shop, rules: [{name: a, limit: 1/second, limits: 2}]}",
        "r.yaml:1:51: rules[0].limits: got an unknown field, want one of name, "
        "match, key, limit, burst, tier, algorithm, max_delay, slot_ttl, cost, "
-       "mode, penalty, reserve, on_outage, unlimited, skips; did you mean "
+       "mode, penalty, reserve, overflow_share, on_outage, unlimited, skips; "
+       "did you mean "
        "\"limit\"?"},
       {"FarUnknownRuleField",
        "{domain: shop, rules: [{name: a, limit: 1/second, quota: 2}]}",
        "r.yaml:1:51: rules[0].quota: got an unknown field, want one of name, "
        "match, key, limit, burst, tier, algorithm, max_delay, slot_ttl, cost, "
-       "mode, penalty, reserve, on_outage, unlimited, skips"},
+       "mode, penalty, reserve, overflow_share, on_outage, unlimited, skips"},
       {"MergeKey",
        "{domain: shop, rules: [{name: a, limit: 1/second, <<: {cost: 2}}]}",
        "r.yaml:1:51: rules[0].<<: got an unknown field, want one of name, "
        "match, key, limit, burst, tier, algorithm, max_delay, slot_ttl, cost, "
-       "mode, penalty, reserve, on_outage, unlimited, skips"},
+       "mode, penalty, reserve, overflow_share, on_outage, unlimited, skips"},
       {"MissingDomain",
        "rules:\n"
        "  - name: a\n"
@@ -122,7 +123,8 @@ std::vector<BadFile> BadFiles() {
        "want one not yet used in domain \"shop\"\n"
        "r.yaml:7:5: rules[1].limt: got an unknown field, want one of name, "
        "match, key, limit, burst, tier, algorithm, max_delay, slot_ttl, cost, "
-       "mode, penalty, reserve, on_outage, unlimited, skips; did you mean "
+       "mode, penalty, reserve, overflow_share, on_outage, unlimited, skips; "
+       "did you mean "
        "\"limit\"?"},
       {"EmptyDomain", "{domain: '', rules: []}",
        "r.yaml:1:10: domain: got 0 bytes, want 1 to 256"},

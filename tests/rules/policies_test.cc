@@ -159,6 +159,16 @@ TEST(Mode, EnforcesForAPercentageOfTheKeys) {
   EXPECT_EQ(OneRule("limit: 1/second, mode: shadow").enforce_percent, 100U);
 }
 
+TEST(OverflowShare, IsAWholePercentageOfTheLimit) {
+  const auto share = [](const std::string& field) {
+    return OneRule("limit: 1/second" + field).overflow_percent;
+  };
+  EXPECT_EQ(share(""), 100U);
+  EXPECT_EQ(share(", overflow_share: 1%"), 1U);
+  EXPECT_EQ(share(", overflow_share: 50%"), 50U);
+  EXPECT_EQ(share(", overflow_share: 10000%"), 10'000U);
+}
+
 TEST(OnOutage, IsABackstopUnlessToldOtherwise) {
   const auto policy = [](const std::string& field) {
     return OneRule("limit: 1/second" + field).on_outage;
@@ -311,6 +321,7 @@ TEST(Hash, ChangesWithEveryPolicy) {
            "limit: 1/second, reserve: {entry: p, shares: {b: 1%}}",
            "limit: 1/second, reserve: {entry: p, shares: {a: 1%}, default: a}",
            "limit: 1/second, mode: {enforce: 99%}",
+           "limit: 1/second, overflow_share: 99%",
            "limit: 1/second, on_outage: allow",
            "limit: 1/second, on_outage: refuse",
            "unlimited: true",

@@ -37,6 +37,7 @@ grpc::Status Refuse(const v1::ShouldAllowRequest& /*request*/,
   status->mutable_reset_after()->set_seconds(120);
   status->mutable_retry_after()->set_nanos(500'000'000);
   status->mutable_retry_after()->set_seconds(1);
+  status->set_overflow(true);
   v1::RuleStatus* trial = response.add_statuses();
   trial->set_rule("a-longer-name");
   trial->set_outcome(v1::ALLOWED);
@@ -61,12 +62,13 @@ TEST(Check, ARefusalExitsWithOneAndShowsTheRulesInColumns) {
   const Ran ran = RunTollgate(
       {"check", "user=ana", "--server=" + service.target(), "--timeout=20s"});
   EXPECT_EQ(ran.exit_status, 1);
-  EXPECT_EQ(ran.out,
-            "refused by service, try again in 1.5s\n"
-            "  RULE           LIMIT  LEFT     FULL IN  RETRY IN  OUTCOME\n"
-            "  per-user       10/1m  0 of 20  2m       1.5s      refused\n"
-            "  a-longer-name  0/0    7 of 0   0        0         allowed "
-            "(shadow)\n");
+  EXPECT_EQ(
+      ran.out,
+      "refused by service, try again in 1.5s\n"
+      "  RULE           LIMIT  LEFT     FULL IN  RETRY IN  OUTCOME\n"
+      "  per-user       10/1m  0 of 20  2m       1.5s      refused (overflow)\n"
+      "  a-longer-name  0/0    7 of 0   0        0         allowed "
+      "(shadow)\n");
 }
 
 TEST(Check, AnImpossibleCostExitsWithOne) {

@@ -131,6 +131,7 @@ TEST(Explain, AsksAServerWithEverythingTheRequestHas) {
     rule->add_limits("600/minute");
     rule->set_cost(2);
     rule->set_reserved(120);
+    rule->set_overflow_percent(50);
     rule->set_mode("enforce");
     rule = admin.explanation.add_rules();
     rule->set_rule("staff");
@@ -146,7 +147,7 @@ TEST(Explain, AsksAServerWithEverythingTheRequestHas) {
             R"(shop: 2 of 2 rules apply
 
   #  RULE     BUCKET         LIMIT       COST  MODE     NOTES
-  1  by-plan  user=ana       600/minute  2     enforce  tier paid, leaves 120 for others
+  1  by-plan  user=ana       600/minute  2     enforce  tier paid, leaves 120 for others, overflow_share 50%
   2  staff    (one for all)  unlimited         shadow
 )");
   std::vector<std::string> json = args;

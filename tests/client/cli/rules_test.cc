@@ -133,6 +133,7 @@ TEST(RuleMessages, SaysWhatElseARuleHasInNotes) {
   rule.penalty =
       PenaltyRule{*Rate(100, absl::Minutes(1)).WithHold(absl::Minutes(10))};
   rule.reserve = Reserve{"prio", {{"high", 0}, {"low", 20}}, "low"};
+  rule.overflow_percent = 50;
   rule.mode = Mode::kEnforce;
   rule.enforce_percent = 25;
   rule.on_outage = OutagePolicy::kRefuse;
@@ -142,7 +143,8 @@ TEST(RuleMessages, SaysWhatElseARuleHasInNotes) {
       ElementsAre(
           "tier by plan, free by default",
           "penalty: blocked for 10m after more than 100/minute refusals",
-          "reserve by prio: high leaves 0%, low leaves 20%, low by default"));
+          "reserve by prio: high leaves 0%, low leaves 20%, low by default",
+          "overflow_share: 50%"));
   ASSERT_EQ(message.limits_size(), 2);
   EXPECT_EQ(message.limits(1).tier(), "paid");
   EXPECT_EQ(message.limits(1).text(), "9/minute");
