@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "server/envoy/dynamic_metadata.h"
 #include "server/headers/quota.h"
@@ -105,8 +106,7 @@ void ToEnvoy(const Decision& decision,
   response.set_overall_code(decision.allowed() || options.shadow_mode
                                 ? RateLimitResponse::OK
                                 : RateLimitResponse::OVER_LIMIT);
-  std::vector<const RuleStatus*> statuses;
-  statuses.reserve(decision.statuses.size());
+  absl::InlinedVector<const RuleStatus*, 16> statuses;
   for (const RuleStatus& status : decision.statuses) {
     statuses.push_back(&status);
   }

@@ -21,10 +21,10 @@ std::unique_ptr<RpcServer> MakeRpcServer(RpcServerOptions options,
     };
   }
   const RulesInForceFn rules_in_force = options.rules_in_force;
+  const EnvoyAnswerOptions gateway = options.gateway;
   return MakeAsyncRpcServer(
       std::move(options),
-      [&limiter, &limiter_clock, &observer, rules_in_force,
-       gateway = options.gateway] {
+      [&limiter, &limiter_clock, &observer, rules_in_force, gateway] {
         return Handlers{
             std::make_unique<RateLimiterHandler>(limiter, limiter_clock,
                                                  observer),
