@@ -273,7 +273,7 @@ TEST(RefusalCacheInClient, AsksAgainAfterARefundOfTheSameDescriptors) {
   FakeClient fake;
   fake.AnswerAll(absl::OkStatus(), RefusedFor(absl::Seconds(1)));
   fake.core->ShouldAllow(AnaSearches());
-  fake.core->Refund(AnaSearches(), 1, absl::FromUnixNanos(kStartNs));
+  fake.core->Refund(AnaSearches(), 1, absl::FromUnixNanos(kStartNs), "");
   EXPECT_EQ(fake.core->ShouldAllow(AnaSearches()).source, Source::kService);
 }
 

@@ -1,5 +1,6 @@
 #include "server/rpc/convert.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/rpc/fakes.h"
 
