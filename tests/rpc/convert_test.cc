@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/rpc/fakes.h"
+#include "tests/support/status_matchers.h"
 
 namespace tollgate {
 namespace {
