@@ -141,7 +141,7 @@ TEST(ForgettingRace, AdmitsExactlyWhatEachBucketHas) {
     rounds.Take(round);
     ASSERT_NO_FATAL_FAILURE(rounds.ExpectAllAdmitted()) << "round " << round;
     ASSERT_NO_FATAL_FAILURE(rounds.ExpectTheRestIsLeft()) << "round " << round;
-    rounds.Advance(random() % 4'000);
+    rounds.Advance(random() % 8'000);
   }
   EXPECT_GT(rounds.limiter().swept_count(), 100u);
   EXPECT_EQ(rounds.overflowed(), 0u);
@@ -154,7 +154,7 @@ TEST(ForgettingRace, AdmitsExactlyWhatOwnAndSharedBucketsHaveAtTheCap) {
     rounds.Take(round);
     ASSERT_NO_FATAL_FAILURE(rounds.ExpectAllAdmitted()) << "round " << round;
     ASSERT_NO_FATAL_FAILURE(rounds.ExpectTheRestIsLeft()) << "round " << round;
-    rounds.Advance(random() % 4'000);
+    rounds.Advance(random() % 8'000);
   }
   EXPECT_GT(rounds.limiter().swept_count(), 100u);
   EXPECT_GT(rounds.overflowed(), 100u);
