@@ -35,7 +35,7 @@ RuleSet OneRule() {
   rule.domain = "shop";
   rule.name = "per-user";
   rule.key = {KeyPart{{KeySource{"user", std::nullopt}}}};
-  rule.limits = {*Limit::Create(1000, absl::Hours(1))};
+  rule.limits = {*Limit::Create(10, absl::Hours(24))};  // none is full again
   rule.algorithm = &TokenBucket();
   return *RuleSet::Create({rule});
 }
