@@ -7,6 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/client.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -109,6 +113,22 @@ TEST(StateFile, AFleetGetsTheLimitExactlyOverBothLives) {
   EXPECT_GE(allowed + rest, 1000 - 4);
 }
 
+// Waits for a save that was logged after `after`; those logged before may still
+// have to be read.
+void WaitForSave(Process& process, absl::Time after) {
+  absl::Time logged;
+  do {
+    ASSERT_TRUE(process.WaitForLine(" buckets to ")) << process.log();
+    const std::vector<absl::string_view> lines =
+        absl::StrSplit(process.log(), '\n', absl::SkipEmpty());
+    const absl::string_view time =
+        lines.back().substr(0, lines.back().find(' '));
+    std::string error;
+    ASSERT_TRUE(absl::ParseTime(absl::RFC3339_full, time, &logged, &error))
+        << lines.back() << ": " << error;
+  } while (logged <= after);
+}
+
 TEST(StateFile, ACrashForgetsOnlyWhatWasSpentSinceTheLastSave) {
   Server server;
   server.Start("50ms");
@@ -118,8 +138,9 @@ TEST(StateFile, ACrashForgetsOnlyWhatWasSpentSinceTheLastSave) {
     const auto client = server.MakeClient();
     saved = TakeUpTo(*client, 300);
     // The first may have begun before that, the second has not.
-    ASSERT_TRUE(server.process().WaitForLine("saved "));
-    ASSERT_TRUE(server.process().WaitForLine("saved "));
+    const absl::Time taken_at = absl::Now();
+    WaitForSave(server.process(), taken_at);
+    WaitForSave(server.process(), taken_at);
     since = TakeUpTo(*client, 50);
     server.process().Signal(SIGKILL);
     EXPECT_EQ(server.process().ExitStatus(), 128 + SIGKILL);
