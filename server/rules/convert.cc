@@ -52,7 +52,8 @@ int RankOf(const NodeStep& step) {
   return step.value.empty() ? 2 : 0;
 }
 
-// Whether some entry could match both. Two wildcards always could.
+// Whether some entry could match both. Two wildcards could unless their ends
+// say otherwise.
 bool Overlap(const NodeStep& a, const NodeStep& b) {
   const bool wild_key =
       absl::StrContains(a.key, "*") || absl::StrContains(b.key, "*");
@@ -60,7 +61,12 @@ bool Overlap(const NodeStep& a, const NodeStep& b) {
   if (a.value.empty() || b.value.empty()) return true;
   const Pattern pa = Pattern::Parse(a.value);
   const Pattern pb = Pattern::Parse(b.value);
-  if (!pa.is_exact() && !pb.is_exact()) return true;
+  if (!pa.is_exact() && !pb.is_exact()) {
+    return (absl::StartsWith(pa.prefix(), pb.prefix()) ||
+            absl::StartsWith(pb.prefix(), pa.prefix())) &&
+           (absl::EndsWith(pa.suffix(), pb.suffix()) ||
+            absl::EndsWith(pb.suffix(), pa.suffix()));
+  }
   return pa.is_exact() ? pb.Matches(a.value) : pa.Matches(b.value);
 }
 
