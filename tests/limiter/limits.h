@@ -7,6 +7,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/limiter/limit.h"
+// Before kSecond: GCC takes enumerators that come later for its shadows.
+#include "server/limiter/limit_unit.h"
 
 namespace tollgate {
 
