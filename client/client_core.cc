@@ -149,7 +149,7 @@ ClientCore::ClientCore(const ClientOptions& options, ClientParts parts,
 ClientCore::~ClientCore() { Stop(); }
 
 Decision ClientCore::ShouldAllow(const Request& request) {
-  const Asked asked{refusals_.KeyOf(request), request.cost, clock_->NowNs()};
+  const Asked asked{KeyOf(request), request.cost, clock_->NowNs()};
   std::optional<Decision> refusal =
       refusals_.Find(asked.key, asked.cost, asked.at_ns);
   if (refusal.has_value()) return Counted(*std::move(refusal));
@@ -171,7 +171,7 @@ Decision ClientCore::ShouldAllow(const Request& request) {
 
 void ClientCore::ShouldAllowAsync(const Request& request,
                                   std::function<void(Decision)> callback) {
-  const Asked asked{refusals_.KeyOf(request), request.cost, clock_->NowNs()};
+  const Asked asked{KeyOf(request), request.cost, clock_->NowNs()};
   std::optional<Decision> refusal =
       refusals_.Find(asked.key, asked.cost, asked.at_ns);
   if (refusal.has_value()) {
@@ -195,7 +195,7 @@ void ClientCore::Release(const std::string& ticket) {
 void ClientCore::Refund(const Request& request, uint32_t cost,
                         absl::Time decided_at, absl::string_view overflow) {
   if (cost == 0 || decided_at == absl::InfinitePast()) return;
-  refusals_.Forget(refusals_.KeyOf(request));
+  refusals_.Forget(KeyOf(request));
   if (!AdmitGiveBack()) return;
   transport_->SendRefund(request, cost, decided_at, overflow, kGiveBackTimeout,
                          *give_back_);

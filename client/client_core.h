@@ -92,6 +92,10 @@ class ClientCore {
              std::unique_ptr<Backstop> backstop);
 
   // A slot for sending `request`, or why it is answered locally.
+  // Of a refusal under the rules that the service has said last.
+  Fingerprint KeyOf(const Request& request) const {
+    return refusals_.KeyOf(request, rules_->version());
+  }
   absl::StatusOr<Call*> Admit(const Request& request, int64_t now_ns);
   void Free(Call& call);
   // Whether one more release or refund may be sent; if not, it is counted.

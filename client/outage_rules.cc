@@ -62,6 +62,9 @@ void OutageRules::OnPolicy(PolicyUpdate update) {
   const int64_t now_ns = clock_.NowNs();
   MutexLock lock(mutex_);
   stats_.connected = true;
+  if (update.hash != stats_.hash) {
+    version_.fetch_add(1, std::memory_order_relaxed);
+  }
   if (update.rules.has_value()) {
     const absl::Status status = SetRules(*std::move(update.rules));
     if (!status.ok()) {

@@ -54,6 +54,11 @@ class OutageRules final : public PolicyHandler {
   // Frees what `ticket` holds here; false if it is none of Decide's.
   bool Release(const std::string& ticket);
 
+  // Another one as soon as the service says other rules.
+  [[nodiscard]] uint32_t version() const {
+    return version_.load(std::memory_order_relaxed);
+  }
+
   [[nodiscard]] PolicyStats stats() const;
 
  private:
@@ -73,6 +78,7 @@ class OutageRules final : public PolicyHandler {
   Limiter limiter_;
   Snapshot<InForce> in_force_;
   std::atomic<uint32_t> clients_{1};  // believed; read by every decision
+  std::atomic<uint32_t> version_{0};  // tells rules apart; orders nothing
   std::atomic<uint32_t> calls_{0};    // of SweepSometimes; orders nothing
 
   mutable Mutex mutex_;

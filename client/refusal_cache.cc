@@ -32,9 +32,11 @@ absl::Duration Left(absl::Duration wait, absl::Duration passed) {
 RefusalCache::RefusalCache(absl::Duration ttl, const HashKey& key)
     : ttl_ns_(absl::ToInt64Nanoseconds(ttl)), hash_key_(key) {}
 
-Fingerprint RefusalCache::KeyOf(const Request& request) const {
+Fingerprint RefusalCache::KeyOf(const Request& request,
+                                uint32_t rules_version) const {
   if (ttl_ns_ == 0) return {};
   Bytes bytes;
+  AppendNumber(rules_version, bytes);
   AppendText(request.domain, bytes);
   for (const Descriptor& descriptor : request.descriptors) {
     AppendNumber(descriptor.size(), bytes);

@@ -30,9 +30,11 @@ class RefusalCache {
   // `ttl` bounds how long a refusal answers; 0 keeps nothing.
   RefusalCache(absl::Duration ttl, const HashKey& key);
 
-  // What stands for the request's domain and descriptors. Reads no more than
-  // them; allocates nothing unless they are above half a kilobyte.
-  [[nodiscard]] Fingerprint KeyOf(const Request& request) const;
+  // What stands for the request's domain and descriptors, under the rules of
+  // that version: what was refused under others is not found with it. Reads no
+  // more than them; allocates nothing unless they are above half a kilobyte.
+  [[nodiscard]] Fingerprint KeyOf(const Request& request,
+                                  uint32_t rules_version) const;
 
   // The refusal that stands at `now_ns`, as a decision whose waits have counted
   // down, or nothing.

@@ -107,17 +107,26 @@ class Settlement {
           charge.overflow || status.outcome != Outcome::kRefused) {
         continue;
       }
-      const bool counted =
-          i > 0 && charges_[i - 1].rule == charge.rule &&
-          charges_[i - 1].fingerprint.hi == charge.fingerprint.hi &&
-          statuses_[i - 1].outcome == Outcome::kRefused;
-      const Verdict verdict =
-          counted ? buckets_.PeekPenalty(charge) : buckets_.TakePenalty(charge);
+      const Verdict verdict = IsCounted(i) ? buckets_.PeekPenalty(charge)
+                                           : buckets_.TakePenalty(charge);
       if (verdict.allowed) continue;
       status.retry_after_ns =
           std::max(status.retry_after_ns, verdict.retry_after_ns);
       Count(status, decision_);
     }
+  }
+
+  // Whether another limit of the same rule and key has counted the refusal. All
+  // limits of one key stand together.
+  [[nodiscard]] bool IsCounted(size_t i) const {
+    for (size_t j = i;
+         j-- > 0 && charges_[j].rule == charges_[i].rule &&
+         charges_[j].fingerprint.hi == charges_[i].fingerprint.hi;) {
+      if (!charges_[j].overflow && statuses_[j].outcome == Outcome::kRefused) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // One rule that refuses is enough, whatever becomes of the others.

@@ -36,10 +36,10 @@ struct Cache : RefusalCache {
       : RefusalCache(ttl, kKey) {}
   void Keep(const Request& request, const Decision& decision,
             int64_t asked_ns = kStartNs, int64_t received_ns = kStartNs) {
-    Remember(KeyOf(request), request.cost, decision, asked_ns, received_ns);
+    Remember(KeyOf(request, 0), request.cost, decision, asked_ns, received_ns);
   }
   std::optional<Decision> Ask(const Request& request, int64_t now_ns) {
-    return Find(KeyOf(request), request.cost, now_ns);
+    return Find(KeyOf(request, 0), request.cost, now_ns);
   }
 };
 
@@ -118,9 +118,9 @@ TEST(RefusalCache, KeepsSeveralCostsOfOneRequestAndForgetsThemTogether) {
   cache.Keep(five, RefusedFor(absl::Milliseconds(500)));
   EXPECT_EQ(cache.Ask(one, kStartNs)->retry_after, absl::Milliseconds(100));
   EXPECT_EQ(cache.Ask(five, kStartNs)->retry_after, absl::Milliseconds(500));
-  cache.Forget(cache.KeyOf(User("eve")));
+  cache.Forget(cache.KeyOf(User("eve"), 0));
   EXPECT_TRUE(cache.Ask(one, kStartNs).has_value());
-  cache.Forget(cache.KeyOf(one));
+  cache.Forget(cache.KeyOf(one, 0));
   EXPECT_FALSE(cache.Ask(one, kStartNs).has_value());
   EXPECT_FALSE(cache.Ask(five, kStartNs).has_value());
 }
@@ -214,7 +214,7 @@ TEST(RefusalCacheRace, ThreadsKeepAskAndForgetAtTheSameTime) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 2000; ++i) {
         const Request request = User(absl::StrCat(i % 7));
-        if (i % 11 == t) cache.Forget(cache.KeyOf(request));
+        if (i % 11 == t) cache.Forget(cache.KeyOf(request, 0));
         cache.Keep(request, RefusedFor(absl::Milliseconds(1 + i % 7)));
         const auto found = cache.Ask(request, kStartNs);
         if (found && found->retry_after != absl::Milliseconds(1 + i % 7)) {
@@ -249,6 +249,29 @@ TEST(RefusalCacheInClient, AnswersWithoutAskingUntilTheRefusalEnds) {
   const ClientStats stats = fake.core->stats();
   EXPECT_EQ(stats.refusal_cache, 1001);
   EXPECT_EQ(stats.service, 2);
+}
+
+TEST(RefusalCacheInClient, AsksAgainOnceTheServiceSaysOtherRules) {
+  FakeClient fake;
+  fake.rules->OnPolicy({"hash-1", 1, std::vector<Rule>()});
+  fake.AnswerAll(absl::OkStatus(), RefusedFor(absl::Seconds(1)));
+  fake.core->ShouldAllow(AnaSearches());
+  fake.rules->OnPolicy({"hash-1", 2, std::nullopt});  // another client came
+  EXPECT_EQ(fake.core->ShouldAllow(AnaSearches()).source,
+            Source::kRefusalCache);
+  fake.rules->OnPolicy({"hash-2", 2, std::vector<Rule>()});
+  EXPECT_EQ(fake.core->ShouldAllow(AnaSearches()).source, Source::kService);
+}
+
+TEST(RefusalCacheInClient, WhatWasAskedUnderOtherRulesDoesNotStand) {
+  FakeClient fake;
+  fake.rules->OnPolicy({"hash-1", 1, std::vector<Rule>()});
+  fake.core->ShouldAllowAsync(AnaSearches(), [](const Decision&) {});
+  fake.rules->OnPolicy({"hash-2", 1, std::vector<Rule>()});
+  fake.wire.AnswerOldest(absl::OkStatus(), RefusedFor(absl::Seconds(1)));
+  EXPECT_EQ(fake.sends(), 1);
+  fake.AnswerAll(absl::OkStatus(), RefusedFor(absl::Seconds(1)));
+  EXPECT_EQ(fake.core->ShouldAllow(AnaSearches()).source, Source::kService);
 }
 
 TEST(RefusalCacheInClient, AnAbusiveLoopAsksOnceASecond) {

@@ -158,6 +158,16 @@ TEST_F(PenaltyRuleTest, ARefusalBySeveralLimitsCountsOnce) {
   EXPECT_EQ(Try().retry_after_ns, kBlock);
 }
 
+TEST_F(PenaltyRuleTest, ALimitThatAllowsBetweenTwoThatRefuseChangesNothing) {
+  Rule rule = Punishing();
+  rule.limits = {PerMinute(10), PerSecond(100), PerHour(10)};
+  SetRules(limiter_, {rule});
+  ASSERT_TRUE(Try(10).allowed());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Try().retry_after_ns, 360 * kSecond);
+
+  EXPECT_EQ(Try().retry_after_ns, kBlock);
+}
+
 TEST_F(PenaltyRuleTest, AShadowRuleBlocksNobody) {
   Rule rule = Punishing();
   rule.mode = Mode::kShadow;
