@@ -26,10 +26,10 @@ grpc::ChannelArguments ChannelArgs(const GrpcTransportOptions& options) {
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   // A second attempt of a call that was answered too late would charge twice.
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  args.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 5000);
+  // Names are asked for again when a connection is lost: then soon enough to
+  // be back in two seconds where the service has moved.
+  args.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, 1000);
   args.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
-  // A part of the policy is at most about 4 MiB: see kMaxPolicyBytes.
-  args.SetMaxReceiveMessageSize(8 * 1024 * 1024);
   // The service is in the caller's own network.
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Answers to a batch under many rules are long, and the service is trusted.

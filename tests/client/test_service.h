@@ -62,10 +62,11 @@ class TestService final : public v1::RateLimiter::Service {
   std::function<grpc::Status(const v1::RefundRequest&)> on_refund;
 
   // Listens at `port`, or any free one for 0. Null if it cannot.
-  std::unique_ptr<grpc::Server> Listen(int port = 0) {
+  std::unique_ptr<grpc::Server> Listen(int port = 0,
+                                       const std::string& host = "127.0.0.1") {
     grpc::ServerBuilder builder;
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.AddListeningPort(absl::StrCat("127.0.0.1:", port),
+    builder.AddListeningPort(absl::StrCat(host, ":", port),
                              grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(this);
     return builder.BuildAndStart();
