@@ -79,11 +79,12 @@ function(tollgate_library NAME)
   tollgate_compile_rules(tollgate_${NAME})
 endfunction()
 
-# tollgate_test(NAME SOURCES file... LIBS target... [LABEL label] [TIMEOUT s])
+# tollgate_test(NAME SOURCES file... LIBS target... [LABEL label] [TIMEOUT s]
+#               [ALONE])
 # Makes a GoogleTest binary and registers each of its tests with CTest under
-# LABEL (default unit).
+# LABEL (default unit). ALONE: while no other test runs.
 function(tollgate_test NAME)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "LABEL;TIMEOUT" "SOURCES;LIBS" ${ARGN})
   add_executable(${NAME} ${ARG_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${ARG_LIBS} GTest::gmock
                         GTest::gtest_main)
@@ -95,7 +96,8 @@ function(tollgate_test NAME)
     set(ARG_TIMEOUT 60)
   endif()
   gtest_discover_tests(${NAME} DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT}
+                       RUN_SERIAL ${ARG_ALONE})
 endfunction()
 
 function(tollgate_compile_rules TARGET)

@@ -9,6 +9,7 @@ KINDS = {
     "BM_DecideHotKey": "decision on one hot key",
     "BM_DecideRules": "decision, 1000 keys, rules that apply",
     "BM_DecideAmongRules": "decision, 1000 keys, one rule of",
+    "BM_DecideAmongPatterns": "the same, rules with lists and wildcards",
 }
 
 
@@ -17,7 +18,8 @@ def main():
     runs = json.load(results)["benchmarks"]
   best = {}  # of the repetitions, the one that was disturbed least
   for run in runs:
-    if run["run_type"] == "iteration":
+    name = run["run_name"].split("/")[0]
+    if run["run_type"] == "iteration" and name in KINDS:
       # Google Benchmark divides the time by the iterations of all threads.
       each = run["real_time"] * run["threads"]
       if run["run_name"] not in best or each < best[run["run_name"]][0]:

