@@ -38,6 +38,9 @@ class Service {
     ClientOptions options;
     options.target = absl::StrCat("127.0.0.1:", port_);
     options.watch_policy = watch_policy;
+    // A call that the service allows and nobody waits for would count as
+    // granted by one side alone.
+    options.timeout = absl::Seconds(5);
     options.policy_domains = std::move(domains);
     auto client = Client::Create(options);
     EXPECT_TRUE(client.ok()) << client.status();
