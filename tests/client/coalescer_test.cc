@@ -294,10 +294,10 @@ TEST(Coalescer, StopAnswersWhatIsOutAndWhatGathers) {
 }
 
 TEST(Coalescer, ReleasesAndRefundsGoAsTheyAre) {
+  Call release;  // who is still out when the transport stops is answered
+  Call refund;
   Fixture test;
   test.Ask("a");
-  Call release;
-  Call refund;
   test.coalescer.SendRelease("ticket", kTimeout, release);
   test.coalescer.SendRefund(Named("r"), 3, absl::UnixEpoch(), "", kTimeout,
                             refund);

@@ -105,7 +105,7 @@ bool ServiceAnswersWithin(Client& client, absl::Duration limit) {
         Source::kService) {
       return true;
     }
-    absl::SleepFor(absl::Milliseconds(5));
+    std::this_thread::yield();
   }
   return false;
 }
