@@ -2,6 +2,7 @@
 #include "client/grpc/service_limiter.h"
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -144,14 +145,15 @@ using Apis = testing::Types<BlockingHealth, CallbackHealth>;
 TYPED_TEST_SUITE(ServiceLimiterTest, Apis);
 
 TYPED_TEST(ServiceLimiterTest, DescribesTheCallAndLetsItPassIfAllowed) {
-  v1::ShouldAllowRequest asked;
-  Fixture<TypeParam> test([&](const v1::ShouldAllowRequest& request, auto&) {
-    asked = request;
+  std::promise<v1::ShouldAllowRequest> request;
+  Fixture<TypeParam> test([&](const v1::ShouldAllowRequest& got, auto&) {
+    request.set_value(got);
     return grpc::Status::OK;
   });
   grpc::ClientContext context;
   context.AddMetadata("x-api-key", "50%");
   EXPECT_TRUE(test.Call(context).ok());
+  const v1::ShouldAllowRequest asked = request.get_future().get();
   EXPECT_EQ(asked.domain(), "shop");
   EXPECT_EQ(asked.cost(), 1);
   ASSERT_EQ(asked.descriptors_size(), 1);
