@@ -147,7 +147,7 @@ int Run(uint64_t buckets, const char* algorithm) {
   reloading.Print("worst decision beside reloads");
   looking.Print("worst decision beside a sweep");
   forgetting.Print("worst decision beside forgetting");
-  hold.Print("longest hold of a stripe by a sweep");
+  hold.Print("longest step of a sweep, 128 looked at");
   return 0;
 }
 
