@@ -10,6 +10,8 @@ find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
+# Its own config is broken in Debian 12.
+pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 pkg_check_modules(microhttpd REQUIRED IMPORTED_TARGET libmicrohttpd)
 if(NOT TARGET yaml-cpp::yaml-cpp)  # yaml-cpp before 0.8
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
