@@ -54,7 +54,8 @@ SLEEPS = re.compile(
     r"\bsleep_(for|until)\s*\(|\bSleepFor\s*\(|\b(u|nano)?sleep\s*\(")
 # The client's one composition file may do both, and what runs real processes.
 MAY_SLEEP = ("server/base/", "client/client.cc", "tests/bench/",
-             "tests/integration/", "tests/interop/")
+             "tests/integration/", "tests/interop/", "tests/redis/",
+             "tests/support/redis_process.h")
 # These tests make real calls, and a call's deadline is an instant.
 MAY_READ = MAY_SLEEP + ("tests/app/", "tests/client/", "tests/http/",
                         "tests/rpc/")
