@@ -7,6 +7,7 @@
 #include "server/envoy/envoy_answer.h"
 #include "server/headers/rate_limit_headers.h"
 #include "server/http/http_route.h"
+#include "server/limiter/bucket_store.h"
 #include "server/limiter/limiter.h"
 #include "server/rpc/rpc_server.h"
 
@@ -23,10 +24,11 @@ struct GatewayRouteOptions {
 //           and why
 //   /check  see Check
 // The observer is told of each as of a call over gRPC. All references must
-// outlive the routes.
+// outlive the routes and their calls; `store` has the buckets under the rules
+// of `limiter`.
 [[nodiscard]] std::vector<HttpRoute> MakeGatewayRoutes(
-    const GatewayRouteOptions& options, Limiter& limiter,
-    const Clock& steady_clock, RpcObserver& observer);
+    const GatewayRouteOptions& options, const Limiter& limiter,
+    BucketStore& store, const Clock& steady_clock, RpcObserver& observer);
 
 }  // namespace tollgate
 

@@ -14,6 +14,7 @@
 #include "server/base/clock.h"
 #include "server/http/http_server.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/memory_store.h"
 #include "server/limiter/sweeper.h"
 #include "server/metrics/metrics.h"
 #include "server/rpc/rpc_server.h"
@@ -122,6 +123,7 @@ class RunningServer final : public ServerApp {
   CallMetrics call_metrics_;
   StateMetrics state_metrics_;
   Limiter limiter_;
+  MemoryStore store_{limiter_};
   std::unique_ptr<state::StateKeeper> keeper_;
   RuleLoader rules_;
   std::unique_ptr<Sweeper> sweeper_;
@@ -174,7 +176,7 @@ absl::Status RunningServer::StartHttp() {
       {.gateway = gateway_options(),
        .check_headers =
            options_.rate_limit_headers.value_or(HeaderProfile::kDraft10)},
-      limiter_, steady_clock_, call_metrics_);
+      limiter_, store_, steady_clock_, call_metrics_);
   auto server = MakeHttpServer(std::move(http));
   if (!server.ok()) return server.status();
   http_ = *std::move(server);
@@ -189,8 +191,8 @@ absl::Status RunningServer::StartRpc() {
   rpc.max_message_bytes = options_.max_message_bytes;
   rpc.gateway = gateway_options();
   rpc.rules_in_force = [this] { return rules_.in_force(); };
-  rpc_ = MakeRpcServer(std::move(rpc), limiter_, limiter_clock_, steady_clock_,
-                       call_metrics_);
+  rpc_ = MakeRpcServer(std::move(rpc), limiter_, store_, limiter_clock_,
+                       steady_clock_, call_metrics_);
   const absl::StatusOr<int> port = rpc_->Start();
   if (!port.ok()) return port.status();
   grpc_port_ = *port;

@@ -3,12 +3,10 @@
 #include "absl/strings/str_cat.h"
 
 namespace tollgate {
-namespace {
 
-using envoy::service::ratelimit::v3::RateLimitRequest;
-
-// OK, or what is bad. The first two texts are those that operators know.
-absl::Status Validate(const RateLimitRequest& message, const Request& request) {
+// The first two texts are those that operators know.
+absl::Status EnvoyHandler::Validate(const Message& message,
+                                    const Request& request) {
   if (message.domain().empty()) {
     return absl::InvalidArgumentError("rate limit domain must not be empty");
   }
@@ -26,15 +24,10 @@ absl::Status Validate(const RateLimitRequest& message, const Request& request) {
   return ValidateRequest(request);
 }
 
-}  // namespace
-
-absl::Status EnvoyHandler::ShouldRateLimit(
-    const RateLimitRequest& request, int64_t deadline_ns,
-    envoy::service::ratelimit::v3::RateLimitResponse& response) {
-  const Request& view = view_.Show(request, deadline_ns);
-  absl::Status valid = Validate(request, view);
-  if (!valid.ok()) return valid;
-  const Decision decision = limiter_.Decide(view);
+absl::Status EnvoyHandler::Answer(const Decision& decision,
+                                  const Message& request,
+                                  const std::vector<size_t>& places,
+                                  Response& response) const {
   // Only where no rule names the domain is it worth a look.
   if (decision.domain == nullptr && limiter_.rules()->size() == 0) {
     return absl::UnavailableError("no rate limit configuration loaded");
@@ -47,7 +40,7 @@ absl::Status EnvoyHandler::ShouldRateLimit(
       return absl::ResourceExhaustedError(
           "gateways brought too many different limits along");
     default:
-      ToEnvoy(decision, request, view_.places(), options_, response);
+      ToEnvoy(decision, request, places, options_, response);
       return absl::OkStatus();
   }
 }

@@ -1,6 +1,7 @@
 #include "server/http/check_route.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "server/http/query.h"
+#include "server/limiter/ask_store.h"
 
 namespace tollgate {
 namespace {
@@ -74,6 +76,25 @@ absl::StatusOr<Question> Read(absl::string_view query) {
   return question;
 }
 
+// A request that is being decided, with the text that it views.
+struct Asked {
+  Question question;
+  std::vector<Entry> entries;
+  Descriptor descriptor;
+  Request request;
+
+  explicit Asked(Question asked) : question(std::move(asked)) {
+    entries.reserve(question.entries.size());
+    for (const auto& [key, value] : question.entries) {
+      entries.push_back({key, value});
+    }
+    descriptor = entries;
+    request = {.domain = *question.domain,
+               .descriptors = {&descriptor, 1},
+               .cost = question.cost.value_or(1)};
+  }
+};
+
 std::string Refusal(const Decision& decision) {
   std::string text = absl::StrCat(OutcomeName(decision.outcome), ":");
   for (const RuleStatus& status : decision.statuses) {
@@ -84,33 +105,30 @@ std::string Refusal(const Decision& decision) {
   return text + "\n";
 }
 
+HttpAnswer BadQuery(const absl::Status& status) {
+  return {.code = 400,
+          .body = absl::StrCat(std::string(status.message()), "\n")};
+}
+
 }  // namespace
 
-HttpAnswer Check(Limiter& limiter, HeaderProfile profile,
-                 absl::string_view query) {
-  const absl::StatusOr<Question> question = Read(query);
-  if (!question.ok()) {
-    return {
-        .code = 400,
-        .body = absl::StrCat(std::string(question.status().message()), "\n")};
-  }
-  std::vector<Entry> entries;
-  entries.reserve(question->entries.size());
-  for (const auto& [key, value] : question->entries) {
-    entries.push_back({key, value});
-  }
-  const Descriptor descriptor(entries);
-  const Request request{.domain = *question->domain,
-                        .descriptors = {&descriptor, 1},
-                        .cost = question->cost.value_or(1)};
+void Check(BucketStore& store, HeaderProfile profile, absl::string_view query,
+           HttpDone done) {
+  absl::StatusOr<Question> question = Read(query);
+  if (!question.ok()) return done(BadQuery(question.status()));
+  auto asked = std::make_unique<Asked>(*std::move(question));
+  const Request& request = asked->request;
   if (const absl::Status valid = ValidateRequest(request); !valid.ok()) {
-    return {.code = 400,
-            .body = absl::StrCat(std::string(valid.message()), "\n")};
+    return done(BadQuery(valid));
   }
-  const Decision decision = limiter.Decide(request);
-  return {.code = decision.allowed() ? 200 : 429,
-          .body = decision.allowed() ? "allowed\n" : Refusal(decision),
-          .headers = RateLimitHeaders(profile, QuotasOf(decision))};
+  AskToDecide(
+      store, request,
+      [profile, asked = std::move(asked),
+       done = std::move(done)](const Decision& decision) mutable {
+        done({.code = decision.allowed() ? 200 : 429,
+              .body = decision.allowed() ? "allowed\n" : Refusal(decision),
+              .headers = RateLimitHeaders(profile, QuotasOf(decision))});
+      });
 }
 
 }  // namespace tollgate

@@ -4,7 +4,7 @@
 #include "absl/strings/string_view.h"
 #include "server/headers/rate_limit_headers.h"
 #include "server/http/http_route.h"
-#include "server/limiter/limiter.h"
+#include "server/limiter/bucket_store.h"
 
 namespace tollgate {
 
@@ -18,9 +18,10 @@ namespace tollgate {
 // written with two.
 //
 // 200 if it may go ahead, else 429 and who refuses; both with the headers of
-// `profile`. 400 says what is wrong with the query. Thread-safe.
-[[nodiscard]] HttpAnswer Check(Limiter& limiter, HeaderProfile profile,
-                               absl::string_view query);
+// `profile`. 400 says what is wrong with the query. `done` gets the answer,
+// maybe later and on another thread. Thread-safe.
+void Check(BucketStore& store, HeaderProfile profile, absl::string_view query,
+           HttpDone done);
 
 }  // namespace tollgate
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/strings/string_view.h"
 #include "server/headers/rate_limit_headers.h"
 
@@ -12,7 +13,7 @@ namespace tollgate {
 
 inline constexpr char kPlainText[] = "text/plain; charset=utf-8";
 
-// What a route may read of a request. Views, valid during the call.
+// What a route may read of a request. Views, valid until it is answered.
 struct HttpRequest {
   absl::string_view query;  // as it was sent, without its '?'
   absl::string_view body;
@@ -25,6 +26,8 @@ struct HttpAnswer {
   std::vector<HeaderField> headers;  // besides those of every answer
 };
 
+using HttpDone = absl::AnyInvocable<void(HttpAnswer)>;
+
 // One path and what answers it.
 struct HttpRoute {
   std::string path;   // such as "/check"
@@ -32,8 +35,10 @@ struct HttpRoute {
   // Whether any method will do and may bring a body; else GET and HEAD alone,
   // whose bodies are not looked at.
   bool any_method = false;
-  // Called on the server's threads, also at the same time.
-  std::function<HttpAnswer(const HttpRequest&)> answer;
+  // Called on the server's threads, also at the same time. Calls `done` once,
+  // maybe later and on another thread; the server waits for that before it
+  // goes.
+  std::function<void(const HttpRequest& request, HttpDone done)> answer;
 };
 
 }  // namespace tollgate

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "server/base/mutex.h"
 #include "server/http/http_server.h"
 #include "server/http/listen_socket.h"
 #include "spdlog/spdlog.h"
@@ -25,32 +29,70 @@ constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
 // What a request's head must fit in, and what a connection costs.
 constexpr size_t kConnectionBytes = size_t{64} * 1024;
 
-// One request on its way in.
+// An answer that may come on another thread. Thread-safe.
+struct Pending {
+  Mutex mutex;
+  // Until the answer is there the connection may be suspended: it holds no
+  // thread then.
+  bool suspended ABSL_GUARDED_BY(mutex) = false;
+  std::optional<HttpAnswer> answer ABSL_GUARDED_BY(mutex);
+};
+
+// One request on its way in, and its answer.
 struct Exchange {
   std::string query;
   const HttpRoute* route = nullptr;  // null until the head has been read
   std::string body;
+  std::shared_ptr<Pending> pending;  // null until the route is asked
+};
+
+// Counts the answers that are still to come. Thread-safe.
+class Answering {
+ public:
+  // False, and counts nothing, once closed.
+  bool Enter() {
+    MutexLock lock(mutex_);
+    if (!closed_) ++count_;
+    return !closed_;
+  }
+  void Leave() {
+    MutexLock lock(mutex_);
+    --count_;
+    left_.notify_all();
+  }
+  // Lets nobody in any more, and returns once all have left.
+  void Close() {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    while (count_ > 0) left_.wait(mutex_);
+  }
+
+ private:
+  Mutex mutex_;
+  std::condition_variable_any left_;
+  size_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 std::vector<HttpRoute> AllRoutes(const HttpServerOptions& options) {
   std::vector<HttpRoute> routes;
   routes.push_back({.path = "/metrics",
                     .about = "metrics in the Prometheus text format",
-                    .answer = [&options](const HttpRequest&) {
-                      return HttpAnswer{200, kMetricsText, options.metrics()};
+                    .answer = [&options](const HttpRequest&, HttpDone done) {
+                      done({200, kMetricsText, options.metrics()});
                     }});
   routes.push_back({.path = "/healthz",
                     .about = "200 while the process lives",
-                    .answer = [](const HttpRequest&) {
-                      return HttpAnswer{.body = "ok\n"};
+                    .answer = [](const HttpRequest&, HttpDone done) {
+                      done({.body = "ok\n"});
                     }});
   routes.push_back(
       {.path = "/readyz",
        .about = "200 when it wants work, 503 and why when it does not",
-       .answer = [&options](const HttpRequest&) {
+       .answer = [&options](const HttpRequest&, HttpDone done) {
          const Readiness readiness = options.readiness();
-         return HttpAnswer{.code = readiness.ready ? 200 : 503,
-                           .body = absl::StrCat(readiness.reason, "\n")};
+         done({.code = readiness.ready ? 200 : 503,
+               .body = absl::StrCat(readiness.reason, "\n")});
        }});
   routes.insert(routes.end(), options.routes.begin(), options.routes.end());
   return routes;
@@ -98,6 +140,7 @@ class MicrohttpdServer final : public HttpServer {
   explicit MicrohttpdServer(HttpServerOptions options)
       : options_(std::move(options)), routes_(AllRoutes(options_)) {}
   ~MicrohttpdServer() override {
+    answering_.Close();  // a suspended connection must not be stopped
     if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
   }
 
@@ -115,11 +158,14 @@ class MicrohttpdServer final : public HttpServer {
   static void OnCompleted(void* self, MHD_Connection* connection, void** state,
                           MHD_RequestTerminationCode reason);
 
+  // Asks the exchange's route, once, and sends its answer once it is there.
+  MHD_Result OnWhole(MHD_Connection* connection, Exchange& exchange);
   MHD_Result OnHead(MHD_Connection* connection, absl::string_view path,
                     absl::string_view method, Exchange& exchange) const;
 
   const HttpServerOptions options_;
   const std::vector<HttpRoute> routes_;
+  Answering answering_;
   MHD_Daemon* daemon_ = nullptr;
   int port_ = 0;
 };
@@ -175,13 +221,40 @@ MHD_Result MicrohttpdServer::OnHead(MHD_Connection* connection,
   return MHD_YES;
 }
 
+MHD_Result MicrohttpdServer::OnWhole(MHD_Connection* connection,
+                                     Exchange& exchange) {
+  if (exchange.pending == nullptr) {
+    if (!answering_.Enter()) return MHD_NO;
+    exchange.pending = std::make_shared<Pending>();
+    exchange.route->answer(
+        {.query = exchange.query, .body = exchange.body},
+        [this, connection, pending = exchange.pending](HttpAnswer answer) {
+          bool resume = false;
+          {
+            MutexLock lock(pending->mutex);
+            pending->answer = std::move(answer);
+            resume = pending->suspended;
+          }
+          if (resume) MHD_resume_connection(connection);
+          answering_.Leave();
+        });
+  }
+  MutexLock lock(exchange.pending->mutex);
+  if (exchange.pending->answer.has_value()) {
+    return Send(connection, *exchange.pending->answer);
+  }
+  exchange.pending->suspended = true;
+  MHD_suspend_connection(connection);
+  return MHD_YES;
+}
+
 // Called with the head alone, then with each piece of the body, then, with no
-// more data, to answer.
+// more data, to answer, and once more if the answer had to be waited for.
 MHD_Result MicrohttpdServer::OnRequest(void* self, MHD_Connection* connection,
                                        const char* path, const char* method,
                                        const char*, const char* data,
                                        size_t* size, void** state) {
-  const auto& server = *static_cast<const MicrohttpdServer*>(self);
+  auto& server = *static_cast<MicrohttpdServer*>(self);
   auto& exchange = *static_cast<Exchange*>(*state);
   if (exchange.route == nullptr) {
     return server.OnHead(connection, absl::NullSafeStringView(path),
@@ -197,8 +270,7 @@ MHD_Result MicrohttpdServer::OnRequest(void* self, MHD_Connection* connection,
     *size = 0;
     return MHD_YES;
   }
-  return Send(connection, exchange.route->answer({.query = exchange.query,
-                                                  .body = exchange.body}));
+  return server.OnWhole(connection, exchange);
 }
 
 absl::Status MicrohttpdServer::Start() {
@@ -206,7 +278,9 @@ absl::Status MicrohttpdServer::Start() {
   if (!socket.ok()) return socket.status();
   port_ = socket->port;
   daemon_ = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG, /*port=*/0,
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+          MHD_USE_ERROR_LOG,
+      /*port=*/0,
       /*apc=*/nullptr, /*apc_cls=*/nullptr, OnRequest, this,
       MHD_OPTION_EXTERNAL_LOGGER, OnLog, nullptr, MHD_OPTION_LISTEN_SOCKET,
       socket->fd, MHD_OPTION_THREAD_POOL_SIZE,

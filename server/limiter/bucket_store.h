@@ -19,8 +19,9 @@ namespace tollgate {
 //
 // A call finishes by calling its `done` exactly once: maybe before it returns,
 // maybe later and on another thread, which `done` must not hold up. Until then
-// the caller keeps the request alive with all that it views. What a Decision
-// points at is valid while `done` runs. Thread-safe.
+// the caller keeps the request alive with all that it views; other arguments
+// are not looked at once the call has returned. What a Decision points at is
+// valid while `done` runs. Thread-safe.
 class BucketStore {
  public:
   using Decided = absl::AnyInvocable<void(const Decision&)>;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/limiter/ask_store.h"
 #include "server/limiter/decision.h"
 #include "server/limiter/explain.h"
 #include "server/limiter/request.h"
@@ -147,14 +148,23 @@ absl::Status AdminHandler::Explain(const v1::ExplainRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status AdminHandler::PeekBucket(const v1::PeekBucketRequest& request,
-                                      int64_t deadline_ns,
-                                      v1::PeekBucketResponse& response) {
+void AdminHandler::PeekBucket(const v1::PeekBucketRequest& request,
+                              int64_t deadline_ns,
+                              v1::PeekBucketResponse& response, Finish finish) {
   const Request& view = view_.Show(request.domain(), request.descriptors(),
                                    /*cost=*/0, deadline_ns);
   absl::Status status = Check(view, request.rule());
-  if (!status.ok()) return status;
-  const Decision decision = limiter_.Decide(view);
+  if (!status.ok()) return finish(std::move(status));
+  AskToDecide(store_, view,
+              [this, &request, &response,
+               finish = std::move(finish)](const Decision& decision) mutable {
+                finish(Show(request, decision, response));
+              });
+}
+
+absl::Status AdminHandler::Show(const v1::PeekBucketRequest& request,
+                                const Decision& decision,
+                                v1::PeekBucketResponse& response) {
   if (decision.outcome == Outcome::kExpired) {
     observer_.OnExpired();
     return absl::DeadlineExceededError(
@@ -168,15 +178,23 @@ absl::Status AdminHandler::PeekBucket(const v1::PeekBucketRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status AdminHandler::ResetBucket(const v1::ResetBucketRequest& request,
-                                       int64_t deadline_ns,
-                                       v1::ResetBucketResponse& response) {
+void AdminHandler::ResetBucket(const v1::ResetBucketRequest& request,
+                               int64_t deadline_ns,
+                               v1::ResetBucketResponse& response,
+                               Finish finish) {
   const Request& view = view_.Show(request.domain(), request.descriptors(),
                                    /*cost=*/1, deadline_ns);
   absl::Status status = Check(view, request.rule());
-  if (!status.ok()) return status;
-  response.set_count(limiter_.Reset(view, request.rule()));
-  return absl::OkStatus();
+  if (!status.ok()) return finish(std::move(status));
+  AskStore(
+      store_, view,
+      [&](const Request& asked, auto done) {
+        store_.Reset(asked, request.rule(), std::move(done));
+      },
+      [&response, finish = std::move(finish)](size_t count) mutable {
+        response.set_count(count);
+        finish(absl::OkStatus());
+      });
 }
 
 absl::Status AdminHandler::CheckInForce(const v1::TopRefusedRequest& request) {

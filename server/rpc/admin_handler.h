@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "server/base/finish.h"
+#include "server/limiter/bucket_store.h"
 #include "server/limiter/limiter.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_server.h"
@@ -16,14 +18,17 @@ namespace tollgate {
 // The methods of Admin as functions of messages. Each thread has its own, which
 // keeps its storage between calls. Thread-compatible.
 //
-// `deadline_ns` is on the limiter's clock; `response` must be empty. On an
-// error nothing was changed: INVALID_ARGUMENT names the field.
+// `deadline_ns` is on the limiter's clock; `response` must be empty. What asks
+// buckets may finish later and on another thread; both messages live until
+// then. On an error nothing was changed: INVALID_ARGUMENT names the field.
 class AdminHandler {
  public:
-  // Both must outlive the handler. `rules_in_force` must not be null.
-  AdminHandler(Limiter& limiter, RulesInForceFn rules_in_force,
-               RpcObserver& observer)
+  // All must outlive the handler and its calls; `store` has the buckets under
+  // the rules of `limiter`. `rules_in_force` must not be null.
+  AdminHandler(Limiter& limiter, BucketStore& store,
+               RulesInForceFn rules_in_force, RpcObserver& observer)
       : limiter_(limiter),
+        store_(store),
         rules_in_force_(std::move(rules_in_force)),
         observer_(observer) {}
 
@@ -34,13 +39,11 @@ class AdminHandler {
   absl::Status Explain(const v1::ExplainRequest& request, int64_t deadline_ns,
                        v1::ExplainResponse& response);
 
-  absl::Status PeekBucket(const v1::PeekBucketRequest& request,
-                          int64_t deadline_ns,
-                          v1::PeekBucketResponse& response);
+  void PeekBucket(const v1::PeekBucketRequest& request, int64_t deadline_ns,
+                  v1::PeekBucketResponse& response, Finish finish);
 
-  absl::Status ResetBucket(const v1::ResetBucketRequest& request,
-                           int64_t deadline_ns,
-                           v1::ResetBucketResponse& response);
+  void ResetBucket(const v1::ResetBucketRequest& request, int64_t deadline_ns,
+                   v1::ResetBucketResponse& response, Finish finish);
 
   // FAILED_PRECONDITION if the limiter keeps no refused keys, NOT_FOUND if
   // neither a rule in force nor a refusal has the names that it asks for.
@@ -54,8 +57,12 @@ class AdminHandler {
   absl::Status Check(const Request& request, const std::string& rule);
   // NOT_FOUND names the field that no rule in force has.
   absl::Status CheckInForce(const v1::TopRefusedRequest& request);
+  // What becomes of a look at the buckets of `request` that told `decision`.
+  absl::Status Show(const v1::PeekBucketRequest& request,
+                    const Decision& decision, v1::PeekBucketResponse& response);
 
   Limiter& limiter_;
+  BucketStore& store_;
   const RulesInForceFn rules_in_force_;
   RpcObserver& observer_;
   RequestView view_;

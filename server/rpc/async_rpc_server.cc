@@ -90,7 +90,7 @@ class Worker {
       worker_.health_.Stop();
       worker_.policies_.Stop();
       worker_.pools_.Stop();
-      worker_.queue_->Shutdown();
+      worker_.quitting_ = true;
     }
 
    private:
@@ -103,7 +103,15 @@ class Worker {
     policies_.Post();
     void* tag = nullptr;
     bool ok = false;
-    while (queue_->Next(&tag, &ok)) static_cast<Event*>(tag)->On(ok);
+    while (queue_->Next(&tag, &ok)) {
+      static_cast<Event*>(tag)->On(ok);
+      // The server does not wait for calls that it has cut off, and to answer
+      // one on a queue that is shut aborts.
+      if (quitting_ && pools_.answering() == 0) {
+        quitting_ = false;
+        queue_->Shutdown();
+      }
+    }
   }
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
@@ -116,6 +124,7 @@ class Worker {
   bool announcing_ ABSL_GUARDED_BY(announce_mutex_) = false;
   grpc::Alarm announce_now_;  // set while `announcing_`
   Quit quit_;
+  bool quitting_ = false;  // told to, and the queue is not shut yet
   std::thread thread_;
 };
 

@@ -2,11 +2,13 @@
 #define TOLLGATE_SERVER_RPC_CALL_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -59,6 +61,8 @@ class CallPool {
   }
   // After this nothing is posted again.
   void Stop() { stopped_ = true; }
+  // Calls that have arrived and whose answer has not left.
+  [[nodiscard]] size_t answering() const { return answering_; }
 
  private:
   class Call;
@@ -78,12 +82,15 @@ class CallPool {
 
   const CallContext context_;
   bool stopped_ = false;
+  size_t answering_ = 0;
   std::vector<std::unique_ptr<Call>> idle_;
 };
 
 // One call: posted, then answered, then back in its pool. Messages live on an
 // arena that starts in the call itself, so an ordinary call allocates none of
-// them, and whatever a large message needed is given back at once.
+// them, and whatever a large message needed is given back with the answer. All
+// of it happens on the queue's thread, but for the answer, which may come from
+// another.
 template <typename Method>
 class CallPool<Method>::Call final : public Event {
  public:
@@ -108,10 +115,12 @@ class CallPool<Method>::Call final : public Event {
     }
     // Answered, or never to arrive because the server shuts down.
     if (answering_) {
+      // Another thread that answered is a few instructions from here at most.
+      while (!sent_.load(std::memory_order_acquire)) std::this_thread::yield();
+      --pool_.answering_;
       pool_.context_.admission.Leave(arrived_ns_);
-    } else {
-      arena_.Reset();
     }
+    arena_.Reset();
     responder_.reset();
     context_.reset();
     pool_.TakeBack(std::unique_ptr<Call>(this));
@@ -129,31 +138,39 @@ class CallPool<Method>::Call final : public Event {
 
   void Answer() {
     answering_ = true;
+    sent_.store(false, std::memory_order_relaxed);
+    ++pool_.answering_;
     const CallContext& shared = pool_.context_;
     arrived_ns_ = shared.admission.Arrive();
     const absl::StatusOr<int64_t> deadline_ns = shared.admission.Admit(
         arrived_ns_, SteadyDeadlineNs(context_->raw_deadline()));
-    auto* const response =
+    if (!deadline_ns.ok()) return Send(deadline_ns.status());
+    response_ =
         google::protobuf::Arena::CreateMessage<typename Method::Response>(
             &arena_);
-    const absl::Status status = deadline_ns.ok()
-                                    ? Method::Handle(shared.handlers, *request_,
-                                                     *deadline_ns, *response)
-                                    : deadline_ns.status();
+    Method::Handle(shared.handlers, *request_, *deadline_ns, *response_,
+                   [this](const absl::Status& status) { Send(status); });
+  }
+
+  // On any thread. The event may come before the library has returned, so the
+  // queue's thread waits until this one is through with the call.
+  void Send(const absl::Status& status) {
     if (status.ok()) {
-      responder_->Finish(*response, grpc::Status::OK, this);
+      responder_->Finish(*response_, grpc::Status::OK, this);
     } else {
       responder_->FinishWithError(ToGrpcStatus(status), this);
     }
-    arena_.Reset();  // the answer is serialised already
+    sent_.store(true, std::memory_order_release);
   }
 
   CallPool& pool_;
   bool answering_ = false;
-  int64_t arrived_ns_ = 0;  // of the steady clock
-  alignas(8) Block block_;  // raw memory for the arena
+  std::atomic<bool> sent_{false};  // by whichever thread answers
+  int64_t arrived_ns_ = 0;         // of the steady clock
+  alignas(8) Block block_;         // raw memory for the arena
   google::protobuf::Arena arena_;
-  typename Method::Request* request_ = nullptr;  // on the arena
+  typename Method::Request* request_ = nullptr;    // on the arena
+  typename Method::Response* response_ = nullptr;  // there too
   std::optional<grpc::ServerContext> context_;
   std::optional<grpc::ServerAsyncResponseWriter<typename Method::Response>>
       responder_;

@@ -2,9 +2,11 @@
 #define TOLLGATE_SERVER_RPC_GATEWAY_HANDLER_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "envoy/service/ratelimit/v3/rls.pb.h"
+#include "server/base/finish.h"
 #include "server/envoy/envoy_handler.h"
 #include "server/rpc/rpc_server.h"
 
@@ -18,19 +20,21 @@ class GatewayHandler {
   using Request = envoy::service::ratelimit::v3::RateLimitRequest;
   using Response = envoy::service::ratelimit::v3::RateLimitResponse;
 
-  // Both must outlive the handler.
-  GatewayHandler(Limiter& limiter, const EnvoyAnswerOptions& options,
-                 RpcObserver& observer)
-      : envoy_(limiter, options), observer_(observer) {}
+  // All must outlive the handler and its calls.
+  GatewayHandler(const Limiter& limiter, BucketStore& store,
+                 const EnvoyAnswerOptions& options, RpcObserver& observer)
+      : envoy_(limiter, store, options), observer_(observer) {}
 
   // As EnvoyHandler.
-  absl::Status ShouldRateLimit(const Request& request, int64_t deadline_ns,
-                               Response& response) {
-    absl::Status status =
-        envoy_.ShouldRateLimit(request, deadline_ns, response);
-    if (absl::IsInvalidArgument(status)) observer_.OnInvalid();
-    if (absl::IsDeadlineExceeded(status)) observer_.OnExpired();
-    return status;
+  void ShouldRateLimit(const Request& request, int64_t deadline_ns,
+                       Response& response, Finish finish) {
+    envoy_.ShouldRateLimit(
+        request, deadline_ns, response,
+        [this, finish = std::move(finish)](absl::Status status) mutable {
+          if (absl::IsInvalidArgument(status)) observer_.OnInvalid();
+          if (absl::IsDeadlineExceeded(status)) observer_.OnExpired();
+          finish(std::move(status));
+        });
   }
 
  private:

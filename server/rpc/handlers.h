@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "absl/status/status.h"
+#include "server/base/finish.h"
 #include "server/rpc/admin_handler.h"
 #include "server/rpc/gateway_handler.h"
 #include "tollgate/v1/rate_limiter.pb.h"
@@ -16,24 +16,25 @@ namespace tollgate {
 // server has its own, so that it may keep its storage between calls.
 // Thread-compatible.
 //
-// `deadline_ns` is on the limiter's clock; `response` is empty. On an error
-// the peer gets its status and `response` is dropped.
+// `deadline_ns` is on the limiter's clock; `response` is empty. A method may
+// finish later and on another thread; both messages live until then. On an
+// error the peer gets its status and `response` is dropped.
 class MessageHandler {
  public:
   virtual ~MessageHandler() = default;
 
-  virtual absl::Status ShouldAllow(const v1::ShouldAllowRequest& request,
-                                   int64_t deadline_ns,
-                                   v1::ShouldAllowResponse& response) = 0;
-  virtual absl::Status ShouldAllowBatch(
-      const v1::ShouldAllowBatchRequest& request, int64_t deadline_ns,
-      v1::ShouldAllowBatchResponse& response) = 0;
-  virtual absl::Status Refund(const v1::RefundRequest& request,
-                              int64_t deadline_ns,
-                              v1::RefundResponse& response) = 0;
-  virtual absl::Status Release(const v1::ReleaseRequest& request,
-                               int64_t deadline_ns,
-                               v1::ReleaseResponse& response) = 0;
+  virtual void ShouldAllow(const v1::ShouldAllowRequest& request,
+                           int64_t deadline_ns,
+                           v1::ShouldAllowResponse& response,
+                           Finish finish) = 0;
+  virtual void ShouldAllowBatch(const v1::ShouldAllowBatchRequest& request,
+                                int64_t deadline_ns,
+                                v1::ShouldAllowBatchResponse& response,
+                                Finish finish) = 0;
+  virtual void Refund(const v1::RefundRequest& request, int64_t deadline_ns,
+                      v1::RefundResponse& response, Finish finish) = 0;
+  virtual void Release(const v1::ReleaseRequest& request, int64_t deadline_ns,
+                       v1::ReleaseResponse& response, Finish finish) = 0;
 };
 
 // What answers, one for each completion queue. None is null.

@@ -8,17 +8,26 @@
 
 #include "absl/status/status.h"
 #include "grpcpp/grpcpp.h"
+#include "server/base/finish.h"
 #include "server/rpc/call.h"
 
 namespace tollgate {
 
-// What a handler's member function says of its method.
+// What a handler's member function says of its method: one that is over when
+// it returns, or one that says when it is.
 template <typename T>
 struct Handling;
 template <typename H, typename Req, typename Resp>
 struct Handling<absl::Status (H::*)(const Req&, int64_t, Resp&)> {
   using Request = Req;
   using Response = Resp;
+  static constexpr bool kFinishes = false;
+};
+template <typename H, typename Req, typename Resp>
+struct Handling<void (H::*)(const Req&, int64_t, Resp&, Finish)> {
+  using Request = Req;
+  using Response = Resp;
+  static constexpr bool kFinishes = true;
 };
 
 // One RPC: the service and its function that waits for a call, the handler and
@@ -39,9 +48,14 @@ struct Method {
     ((services.*kService).*kWait)(&context, &request, &responder, &queue,
                                   &queue, tag);
   }
-  static absl::Status Handle(Handlers& handlers, const Request& request,
-                             int64_t deadline_ns, Response& response) {
-    return ((*(handlers.*kHandler)).*kAnswer)(request, deadline_ns, response);
+  static void Handle(Handlers& handlers, const Request& request,
+                     int64_t deadline_ns, Response& response, Finish finish) {
+    auto& handler = *(handlers.*kHandler);
+    if constexpr (Handling<decltype(kAnswer)>::kFinishes) {
+      (handler.*kAnswer)(request, deadline_ns, response, std::move(finish));
+    } else {
+      finish((handler.*kAnswer)(request, deadline_ns, response));
+    }
   }
 };
 
@@ -66,6 +80,11 @@ class AllCallPools {
   }
   void Stop() {
     std::apply([](auto&... pool) { (pool.Stop(), ...); }, pools_);
+  }
+  // Calls that have arrived and whose answer has not left.
+  [[nodiscard]] size_t answering() const {
+    return std::apply(
+        [](const auto&... pool) { return (pool.answering() + ...); }, pools_);
   }
 
  private:

@@ -5,7 +5,8 @@
 
 #include "absl/status/status.h"
 #include "server/base/clock.h"
-#include "server/limiter/limiter.h"
+#include "server/base/finish.h"
+#include "server/limiter/bucket_store.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/handlers.h"
 #include "server/rpc/rpc_server.h"
@@ -15,41 +16,44 @@ namespace tollgate {
 
 inline constexpr int kMaxBatch = 1000;
 
-// Asks the limiter. On an error nothing was taken or given back:
+// Asks the store. On an error nothing was taken or given back:
 // INVALID_ARGUMENT names the field, DEADLINE_EXCEEDED says that the deadline
-// had passed. Thread-compatible.
+// had passed. Thread-compatible; calls of a store that answers later overlap.
 class RateLimiterHandler final : public MessageHandler {
  public:
-  // All must outlive the handler. `limiter_clock` is the one that the limiter
-  // reads.
-  RateLimiterHandler(Limiter& limiter, const Clock& limiter_clock,
+  // All must outlive the handler and its calls. `limiter_clock` is the one that
+  // `decided_at` is told on.
+  RateLimiterHandler(BucketStore& store, const Clock& limiter_clock,
                      RpcObserver& observer)
-      : limiter_(limiter), limiter_clock_(limiter_clock), observer_(observer) {}
+      : store_(store), limiter_clock_(limiter_clock), observer_(observer) {}
 
-  absl::Status ShouldAllow(const v1::ShouldAllowRequest& request,
-                           int64_t deadline_ns,
-                           v1::ShouldAllowResponse& response) override;
+  void ShouldAllow(const v1::ShouldAllowRequest& request, int64_t deadline_ns,
+                   v1::ShouldAllowResponse& response, Finish finish) override;
 
   // OK with an answer for each request, in their order. One that is bad or
   // past the deadline has a BatchError; a field's path starts `requests[3].`.
-  absl::Status ShouldAllowBatch(
-      const v1::ShouldAllowBatchRequest& request, int64_t deadline_ns,
-      v1::ShouldAllowBatchResponse& response) override;
+  void ShouldAllowBatch(const v1::ShouldAllowBatchRequest& request,
+                        int64_t deadline_ns,
+                        v1::ShouldAllowBatchResponse& response,
+                        Finish finish) override;
 
   // Gives back as of `decided_at`, or now if that is unset or yet to come.
-  absl::Status Refund(const v1::RefundRequest& request, int64_t deadline_ns,
-                      v1::RefundResponse& response) override;
+  void Refund(const v1::RefundRequest& request, int64_t deadline_ns,
+              v1::RefundResponse& response, Finish finish) override;
 
-  absl::Status Release(const v1::ReleaseRequest& request, int64_t deadline_ns,
-                       v1::ReleaseResponse& response) override;
+  void Release(const v1::ReleaseRequest& request, int64_t deadline_ns,
+               v1::ReleaseResponse& response, Finish finish) override;
 
  private:
   absl::Status Invalid(absl::Status status);
+  // What becomes of a call that was decided so.
+  absl::Status Answer(const Decision& decision,
+                      v1::ShouldAllowResponse& response);
 
-  Limiter& limiter_;
+  BucketStore& store_;
   const Clock& limiter_clock_;
   RpcObserver& observer_;
-  RequestView view_;
+  RequestView view_;  // of the request that is being handed to the store
 };
 
 }  // namespace tollgate

@@ -11,7 +11,7 @@
 namespace tollgate {
 
 std::unique_ptr<RpcServer> MakeRpcServer(RpcServerOptions options,
-                                         Limiter& limiter,
+                                         Limiter& limiter, BucketStore& store,
                                          const Clock& limiter_clock,
                                          const Clock& steady_clock,
                                          RpcObserver& observer) {
@@ -24,12 +24,13 @@ std::unique_ptr<RpcServer> MakeRpcServer(RpcServerOptions options,
   const EnvoyAnswerOptions gateway = options.gateway;
   return MakeAsyncRpcServer(
       std::move(options),
-      [&limiter, &limiter_clock, &observer, rules_in_force, gateway] {
-        return Handlers{
-            std::make_unique<RateLimiterHandler>(limiter, limiter_clock,
-                                                 observer),
-            std::make_unique<AdminHandler>(limiter, rules_in_force, observer),
-            std::make_unique<GatewayHandler>(limiter, gateway, observer)};
+      [&limiter, &store, &limiter_clock, &observer, rules_in_force, gateway] {
+        return Handlers{std::make_unique<RateLimiterHandler>(
+                            store, limiter_clock, observer),
+                        std::make_unique<AdminHandler>(
+                            limiter, store, rules_in_force, observer),
+                        std::make_unique<GatewayHandler>(limiter, store,
+                                                         gateway, observer)};
       },
       limiter_clock, steady_clock, observer);
 }

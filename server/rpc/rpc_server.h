@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "server/base/clock.h"
 #include "server/envoy/envoy_answer.h"
+#include "server/limiter/bucket_store.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/rule_set.h"
 
@@ -87,12 +88,13 @@ class RpcServer {
   virtual void Drain(absl::Duration grace) = 0;
 };
 
-// `limiter_clock` is the one that the limiter reads, `steady_clock` the one on
-// which gRPC states deadlines (SteadyClock). All references must outlive the
-// server.
+// `store` has the buckets under the rules of `limiter`. `limiter_clock` is the
+// one that the limiter reads, `steady_clock` the one on which gRPC states
+// deadlines (SteadyClock). All references must outlive the server.
 [[nodiscard]] std::unique_ptr<RpcServer> MakeRpcServer(
-    RpcServerOptions options, Limiter& limiter, const Clock& limiter_clock,
-    const Clock& steady_clock, RpcObserver& observer);
+    RpcServerOptions options, Limiter& limiter, BucketStore& store,
+    const Clock& limiter_clock, const Clock& steady_clock,
+    RpcObserver& observer);
 
 }  // namespace tollgate
 

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "server/base/clock.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/memory_store.h"
 #include "server/rpc/admin_handler.h"
 #include "server/rpc/async_rpc_server.h"
 #include "server/rpc/handlers.h"
@@ -20,21 +21,21 @@ namespace {
 
 class EmptyHandler final : public MessageHandler {
  public:
-  absl::Status ShouldAllow(const v1::ShouldAllowRequest&, int64_t,
-                           v1::ShouldAllowResponse&) override {
-    return absl::OkStatus();
+  void ShouldAllow(const v1::ShouldAllowRequest&, int64_t,
+                   v1::ShouldAllowResponse&, Finish finish) override {
+    finish(absl::OkStatus());
   }
-  absl::Status ShouldAllowBatch(const v1::ShouldAllowBatchRequest&, int64_t,
-                                v1::ShouldAllowBatchResponse&) override {
-    return absl::OkStatus();
+  void ShouldAllowBatch(const v1::ShouldAllowBatchRequest&, int64_t,
+                        v1::ShouldAllowBatchResponse&, Finish finish) override {
+    finish(absl::OkStatus());
   }
-  absl::Status Refund(const v1::RefundRequest&, int64_t,
-                      v1::RefundResponse&) override {
-    return absl::OkStatus();
+  void Refund(const v1::RefundRequest&, int64_t, v1::RefundResponse&,
+              Finish finish) override {
+    finish(absl::OkStatus());
   }
-  absl::Status Release(const v1::ReleaseRequest&, int64_t,
-                       v1::ReleaseResponse&) override {
-    return absl::OkStatus();
+  void Release(const v1::ReleaseRequest&, int64_t, v1::ReleaseResponse&,
+               Finish finish) override {
+    finish(absl::OkStatus());
   }
 };
 
@@ -62,15 +63,16 @@ int Serve() {
   const SteadyClock steady_clock;
   NobodyLooks observer;
   Limiter limiter(limiter_clock);  // without rules
+  MemoryStore store(limiter);
   options.rules_in_force = [&] { return RulesInForce{"", limiter.rules()}; };
   const std::unique_ptr<RpcServer> server = MakeAsyncRpcServer(
       options,
       [&] {
         return Handlers{std::make_unique<EmptyHandler>(),
                         std::make_unique<AdminHandler>(
-                            limiter, options.rules_in_force, observer),
+                            limiter, store, options.rules_in_force, observer),
                         std::make_unique<GatewayHandler>(
-                            limiter, EnvoyAnswerOptions(), observer)};
+                            limiter, store, EnvoyAnswerOptions(), observer)};
       },
       limiter_clock, steady_clock, observer);
   const absl::StatusOr<int> port = server->Start();

@@ -9,6 +9,7 @@
 #include "client/client.h"
 #include "gtest/gtest.h"
 #include "server/base/clock.h"
+#include "server/limiter/memory_store.h"
 #include "tests/rpc/fakes.h"
 
 namespace tollgate::client {
@@ -26,7 +27,8 @@ class Service {
     RpcServerOptions options;
     options.listen = absl::StrCat("127.0.0.1:", port_);
     options.policy_interval = absl::Milliseconds(5);
-    server_ = MakeRpcServer(options, limiter_, clock_, steady_, observer_);
+    server_ =
+        MakeRpcServer(options, limiter_, store_, clock_, steady_, observer_);
     const absl::StatusOr<int> port = server_->Start();
     ASSERT_TRUE(port.ok()) << port.status();
     port_ = *port;
@@ -52,6 +54,7 @@ class Service {
   SteadyClock steady_;
   CountingObserver observer_;
   Limiter limiter_{clock_};
+  MemoryStore store_{limiter_};
   int port_ = 0;
   std::unique_ptr<RpcServer> server_;
 };

@@ -76,12 +76,15 @@ TEST(EnvoyErrors, RefuseMoreDescriptorsThanTheBound) {
 TEST(EnvoyErrors, SayThatNoRulesAreLoaded) {
   const FakeClock clock(kMidnightNs);
   Limiter limiter(clock);
-  EnvoyHandler handler(limiter, {});
+  MemoryStore store(limiter);
+  EnvoyHandler handler(limiter, store, {});
   RlsResponse response;
   const auto ask = [&](const std::string& request) {
-    return handler.ShouldRateLimit(FromText<RlsRequest>(request),
-                                   std::numeric_limits<int64_t>::max(),
-                                   response);
+    const auto message = FromText<RlsRequest>(request);
+    return AtOnce<absl::Status>([&](auto done) {
+      handler.ShouldRateLimit(message, std::numeric_limits<int64_t>::max(),
+                              response, done);
+    });
   };
   EXPECT_THAT(ask(kShop + Descr({{"a", "1"}})),
               StatusIs(absl::StatusCode::kUnavailable,
@@ -107,9 +110,15 @@ TEST(EnvoyErrors, SayThatTheDeadlineHadPassed) {
   const auto request = FromText<RlsRequest>(kShop + Descr({{"a", "1"}}));
   RlsResponse response;
   EXPECT_THAT(
-      gateway.handler.ShouldRateLimit(request, kMidnightNs - 1, response),
+      AtOnce<absl::Status>([&](auto done) {
+        gateway.handler.ShouldRateLimit(request, kMidnightNs - 1, response,
+                                        done);
+      }),
       StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("deadline")));
-  EXPECT_THAT(gateway.handler.ShouldRateLimit(request, kMidnightNs, response),
+  EXPECT_THAT(AtOnce<absl::Status>([&](auto done) {
+                gateway.handler.ShouldRateLimit(request, kMidnightNs, response,
+                                                done);
+              }),
               IsOk());
 }
 

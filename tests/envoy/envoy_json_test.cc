@@ -17,7 +17,10 @@ struct Asked {
   Gateway gateway{{NodeAt({{"a", "", false}}, {Written(10)})}};
 
   absl::StatusOr<EnvoyJsonAnswer> Ask(const std::string& body) {
-    return ShouldRateLimitJson(gateway.handler, body);
+    return AtOnce<absl::StatusOr<EnvoyJsonAnswer>>([&](auto done) {
+      ShouldRateLimitJson(gateway.limiter, gateway.store, gateway.options, body,
+                          done);
+    });
   }
 };
 

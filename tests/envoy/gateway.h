@@ -16,6 +16,8 @@
 #include "server/base/clock.h"
 #include "server/envoy/envoy_handler.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/memory_store.h"
+#include "tests/support/at_once.h"
 
 namespace tollgate {
 
@@ -51,10 +53,12 @@ inline std::string Descr(const Entries& entries, const std::string& more = "") {
 struct Gateway {
   FakeClock clock{kMidnightNs};
   Limiter limiter{clock};
+  MemoryStore store{limiter};
+  EnvoyAnswerOptions options;
   EnvoyHandler handler;
 
-  explicit Gateway(std::vector<Rule> rules, EnvoyAnswerOptions options = {})
-      : handler(limiter, options) {
+  explicit Gateway(std::vector<Rule> rules, EnvoyAnswerOptions with = {})
+      : options(with), handler(limiter, store, with) {
     absl::StatusOr<RuleSet> set = RuleSet::Create(std::move(rules));
     EXPECT_TRUE(set.ok()) << set.status();
     if (!set.ok()) return;
@@ -63,9 +67,11 @@ struct Gateway {
   }
 
   absl::Status Ask(const std::string& request, RlsResponse& response) {
-    return handler.ShouldRateLimit(FromText<RlsRequest>(request),
-                                   std::numeric_limits<int64_t>::max(),
-                                   response);
+    const auto message = FromText<RlsRequest>(request);
+    return AtOnce<absl::Status>([&](auto done) {
+      handler.ShouldRateLimit(message, std::numeric_limits<int64_t>::max(),
+                              response, done);
+    });
   }
   // The answer in domain `shop`, which must come, as text.
   std::string Ask(const std::string& descriptors) {

@@ -16,6 +16,7 @@
 #include "server/envoy/envoy_handler.h"
 #include "server/envoy/envoy_json.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/memory_store.h"
 #include "tests/fuzz/check.h"
 
 namespace tollgate {
@@ -114,8 +115,10 @@ void AskMessage(EnvoyHandler& handler, absl::string_view bytes) {
   bool refused = false;
   for (int i = 0; i < 4; ++i) {
     RlsResponse response;
-    const absl::Status status = handler.ShouldRateLimit(
-        request, std::numeric_limits<int64_t>::max(), response);
+    absl::Status status = absl::UnknownError("not finished");
+    handler.ShouldRateLimit(
+        request, std::numeric_limits<int64_t>::max(), response,
+        [&status](absl::Status told) { status = std::move(told); });
     if (!status.ok()) return CheckError(status);
     CheckAnswer(request, response);
     const bool over = response.overall_code() == RlsResponse::OVER_LIMIT;
@@ -125,9 +128,13 @@ void AskMessage(EnvoyHandler& handler, absl::string_view bytes) {
   }
 }
 
-void AskJson(EnvoyHandler& handler, absl::string_view text) {
-  const absl::StatusOr<EnvoyJsonAnswer> answer =
-      ShouldRateLimitJson(handler, text);
+void AskJson(const Limiter& limiter, BucketStore& store,
+             const EnvoyAnswerOptions& options, absl::string_view text) {
+  absl::StatusOr<EnvoyJsonAnswer> answer = absl::UnknownError("not finished");
+  ShouldRateLimitJson(limiter, store, options, text,
+                      [&answer](absl::StatusOr<EnvoyJsonAnswer> told) {
+                        answer = std::move(told);
+                      });
   if (!answer.ok()) return CheckError(answer.status());
   Check(!answer->json.empty() && answer->json.front() == '{' &&
             answer->json.back() == '}',
@@ -146,16 +153,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tollgate::Limiter limiter(clock, options);
   tollgate::Check(limiter.SetRules(tollgate::MakeRules()).ok(),
                   "the rules come into force");
-  tollgate::EnvoyHandler handler(
-      limiter, {.headers = data[0] % 4 < 2 ? tollgate::HeaderProfile::kDraft10
-                                           : tollgate::HeaderProfile::kLegacy,
-                .dynamic_metadata = true});
+  tollgate::MemoryStore store(limiter);
+  const tollgate::EnvoyAnswerOptions answer_options = {
+      .headers = data[0] % 4 < 2 ? tollgate::HeaderProfile::kDraft10
+                                 : tollgate::HeaderProfile::kLegacy,
+      .dynamic_metadata = true};
   const absl::string_view rest(reinterpret_cast<const char*>(data) + 1,
                                size - 1);
   if (data[0] % 2 == 0) {
+    tollgate::EnvoyHandler handler(limiter, store, answer_options);
     tollgate::AskMessage(handler, rest);
   } else {
-    tollgate::AskJson(handler, rest);
+    tollgate::AskJson(limiter, store, answer_options, rest);
   }
   return 0;
 }

@@ -8,6 +8,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/base/clock.h"
+#include "server/limiter/limiter.h"
+#include "server/limiter/memory_store.h"
+#include "tests/support/at_once.h"
 
 namespace tollgate {
 namespace {
@@ -31,6 +34,7 @@ Rule KeyedBy(const char* name, const char* entry, uint64_t tokens,
 struct Asked {
   FakeClock clock{1'000'000'000'000};
   Limiter limiter{clock};
+  MemoryStore store{limiter};
 
   Asked() {
     RuleSet rules =
@@ -43,7 +47,8 @@ struct Asked {
   }
   HttpAnswer Ask(const std::string& query,
                  HeaderProfile profile = HeaderProfile::kLegacy) {
-    return Check(limiter, profile, query);
+    return AtOnce<HttpAnswer>(
+        [&](auto done) { Check(store, profile, query, done); });
   }
 };
 

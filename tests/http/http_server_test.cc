@@ -1,9 +1,11 @@
 #include "server/http/http_server.h"
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -127,16 +129,16 @@ TEST(HttpServer, SurvivesWhatIsNotHttp) {
 
 // Says what it was asked.
 HttpRoute Echo(bool any_method) {
-  return {.path = "/echo",
-          .about = "what you say",
-          .any_method = any_method,
-          .answer = [](const HttpRequest& request) {
-            return HttpAnswer{.code = 429,
-                              .content_type = "application/json",
-                              .body = absl::StrCat("[", request.query, "][",
-                                                   request.body, "]"),
-                              .headers = {{"Retry-After", "7"}}};
-          }};
+  return {
+      .path = "/echo",
+      .about = "what you say",
+      .any_method = any_method,
+      .answer = [](const HttpRequest& request, HttpDone done) {
+        done({.code = 429,
+              .content_type = "application/json",
+              .body = absl::StrCat("[", request.query, "][", request.body, "]"),
+              .headers = {{"Retry-After", "7"}}});
+      }};
 }
 
 HttpServerOptions WithEcho(bool any_method) {
@@ -202,8 +204,8 @@ TEST(HttpServer, RefusesAHeadThatIsTooLarge) {
 TEST(HttpServer, SendsNoHeaderThatWouldBreakTheAnswer) {
   HttpServerOptions options;
   options.routes = {
-      {.path = "/a", .answer = [](const HttpRequest&) {
-         return HttpAnswer{.body = "body", .headers = {{"A", "b\r\nC: d"}}};
+      {.path = "/a", .answer = [](const HttpRequest&, HttpDone done) {
+         done({.body = "body", .headers = {{"A", "b\r\nC: d"}}});
        }}};
   const Site site(std::move(options));
   EXPECT_THAT(site.Ask("GET", "/a"),
@@ -277,6 +279,58 @@ TEST(HttpServer, SaysWhereItCannotListen) {
     EXPECT_THAT(MakeHttpServer(options),
                 StatusIs(absl::StatusCode::kUnavailable, HasSubstr(listen)));
   }
+}
+
+// Answers when the test lets it.
+struct LaterRoute {
+  std::promise<void> asked;
+  std::promise<void> may_answer;
+  std::thread thread;
+
+  ~LaterRoute() {
+    if (thread.joinable()) thread.join();
+  }
+  HttpRoute route() {
+    return {.path = "/later",
+            .answer = [this](const HttpRequest& request, HttpDone done) {
+              thread = std::thread([this, query = request.query,
+                                    done = std::move(done)]() mutable {
+                asked.set_value();
+                may_answer.get_future().wait();
+                done({.body = absl::StrCat("[", query, "]")});
+              });
+            }};
+  }
+};
+
+TEST(HttpServer, HoldsNoThreadForAnAnswerThatComesLater) {
+  LaterRoute later;
+  HttpServerOptions options;
+  options.threads = 1;
+  options.routes = {later.route()};
+  const Site site(std::move(options));
+  std::string answer;
+  std::thread caller([&] { answer = site.Ask("GET", "/later?q"); });
+  later.asked.get_future().wait();
+  EXPECT_THAT(site.Ask("GET", "/healthz"), StartsWith("HTTP/1.1 200 "));
+  later.may_answer.set_value();
+  caller.join();
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("[q]")));
+}
+
+TEST(HttpServer, WaitsForAnAnswerThatIsToComeBeforeItGoes) {
+  LaterRoute later;
+  HttpServerOptions options;
+  options.routes = {later.route()};
+  auto site = std::make_unique<Site>(std::move(options));
+  std::thread caller([port = site->server->port()] {
+    AskHttp(port, "GET", "/later", "");  // answered or cut off
+  });
+  later.asked.get_future().wait();
+  std::thread going([&] { site.reset(); });
+  later.may_answer.set_value();
+  going.join();
+  caller.join();
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/limiter/memory_store.h"
 #include "server/rpc/admission.h"
 #include "tests/rpc/fakes.h"
+#include "tests/support/at_once.h"
 #include "tests/support/status_matchers.h"
 
 namespace tollgate {
@@ -34,8 +36,9 @@ Rule MakeRule(const std::string& name, const std::string& key,
 struct Administered {
   FakeClock clock{kStartNs};
   Limiter limiter{clock};
+  MemoryStore store{limiter};
   CountingObserver observer;
-  AdminHandler handler{limiter,
+  AdminHandler handler{limiter, store,
                        [this] {
                          return RulesInForce{"0123abcd", limiter.rules()};
                        },
@@ -52,6 +55,20 @@ struct Administered {
     absl::StatusOr<RuleSet> set = RuleSet::Create(std::move(rules));
     ASSERT_TRUE(set.ok()) << set.status();
     ASSERT_TRUE(limiter.SetRules(*std::move(set)).ok());
+  }
+
+  absl::Status Peek(const v1::PeekBucketRequest& request,
+                    v1::PeekBucketResponse& response,
+                    int64_t deadline_ns = kNoDeadline) {
+    return AtOnce<absl::Status>([&](auto done) {
+      handler.PeekBucket(request, deadline_ns, response, done);
+    });
+  }
+  absl::Status Reset(const v1::ResetBucketRequest& request,
+                     v1::ResetBucketResponse& response) {
+    return AtOnce<absl::Status>([&](auto done) {
+      handler.ResetBucket(request, kNoDeadline, response, done);
+    });
   }
 
   // Tokens that are left to ana, of `rule`, after a request of hers.
@@ -176,8 +193,7 @@ TEST(AdminHandler, PeeksAtBucketsWithoutMakingOrChangingAny) {
   for (const uint64_t left : {5, 2}) {
     for (int i = 0; i < 3; ++i) {
       v1::PeekBucketResponse response;
-      EXPECT_THAT(admin.handler.PeekBucket(request, kNoDeadline, response),
-                  IsOk());
+      EXPECT_THAT(admin.Peek(request, response), IsOk());
       ASSERT_EQ(response.buckets_size(), 2);
       EXPECT_EQ(response.buckets(0).rule(), "per-user");
       EXPECT_EQ(response.buckets(0).remaining(), left);
@@ -193,12 +209,12 @@ TEST(AdminHandler, PeeksAtTheBucketOfOneRule) {
   auto request = Administered::Ana<v1::PeekBucketRequest>();
   request.set_rule("per-client");
   v1::PeekBucketResponse response;
-  EXPECT_THAT(admin.handler.PeekBucket(request, kNoDeadline, response), IsOk());
+  EXPECT_THAT(admin.Peek(request, response), IsOk());
   ASSERT_EQ(response.buckets_size(), 1);
   EXPECT_EQ(response.buckets(0).rule(), "per-client");
   request.set_rule("nobody");
   response.Clear();
-  EXPECT_THAT(admin.handler.PeekBucket(request, kNoDeadline, response), IsOk());
+  EXPECT_THAT(admin.Peek(request, response), IsOk());
   EXPECT_EQ(response.buckets_size(), 0);
 }
 
@@ -208,12 +224,12 @@ TEST(AdminHandler, MakesTheBucketsOfARequestFullAgain) {
   auto request = Administered::Ana<v1::ResetBucketRequest>();
   request.set_rule("per-client");
   v1::ResetBucketResponse one;
-  EXPECT_THAT(admin.handler.ResetBucket(request, kNoDeadline, one), IsOk());
+  EXPECT_THAT(admin.Reset(request, one), IsOk());
   EXPECT_EQ(one.count(), 1U);
   EXPECT_EQ(admin.Take(0), 0U);
   request.clear_rule();
   v1::ResetBucketResponse all;
-  EXPECT_THAT(admin.handler.ResetBucket(request, kNoDeadline, all), IsOk());
+  EXPECT_THAT(admin.Reset(request, all), IsOk());
   EXPECT_EQ(all.count(), 2U);
   EXPECT_EQ(admin.Take(1), 4U);
 }
@@ -222,8 +238,7 @@ TEST(AdminHandler, HasNothingToResetWhereThereIsNoBucket) {
   Administered admin;
   v1::ResetBucketResponse response;
   EXPECT_THAT(
-      admin.handler.ResetBucket(Administered::Ana<v1::ResetBucketRequest>(),
-                                kNoDeadline, response),
+      admin.Reset(Administered::Ana<v1::ResetBucketRequest>(), response),
       IsOk());
   EXPECT_EQ(response.count(), 0U);
   EXPECT_EQ(admin.limiter.bucket_count(), 0U);
@@ -248,13 +263,13 @@ TEST(AdminHandler, NamesTheFieldThatIsBad) {
   auto peek = Administered::Ana<v1::PeekBucketRequest>();
   v1::PeekBucketResponse peeked;
   peek.set_rule(std::string(128, 'r'));
-  EXPECT_THAT(admin.handler.PeekBucket(peek, kNoDeadline, peeked), IsOk());
+  EXPECT_THAT(admin.Peek(peek, peeked), IsOk());
   peek.set_rule(std::string(129, 'r'));
-  EXPECT_THAT(admin.handler.PeekBucket(peek, kNoDeadline, peeked),
+  EXPECT_THAT(admin.Peek(peek, peeked),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "rule: got 129 bytes, want at most 128"));
   peek.clear_descriptors();
-  EXPECT_THAT(admin.handler.PeekBucket(peek, kNoDeadline, peeked),
+  EXPECT_THAT(admin.Peek(peek, peeked),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("descriptors: got 0")));
 
@@ -262,7 +277,7 @@ TEST(AdminHandler, NamesTheFieldThatIsBad) {
   v1::ResetBucketResponse done;
   reset.set_rule("\xFF");
   EXPECT_THAT(
-      admin.handler.ResetBucket(reset, kNoDeadline, done),
+      admin.Reset(reset, done),
       StatusIs(absl::StatusCode::kInvalidArgument, "rule: not valid UTF-8"));
   EXPECT_EQ(admin.observer.invalid, 5);
 }
@@ -271,8 +286,8 @@ TEST(AdminHandler, DoesNotPeekPastTheDeadline) {
   Administered admin;
   v1::PeekBucketResponse response;
   EXPECT_THAT(
-      admin.handler.PeekBucket(Administered::Ana<v1::PeekBucketRequest>(),
-                               kStartNs - 1, response),
+      admin.Peek(Administered::Ana<v1::PeekBucketRequest>(), response,
+                 kStartNs - 1),
       StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("deadline")));
   EXPECT_EQ(admin.observer.expired, 1);
 }

@@ -257,6 +257,8 @@ TEST(WatchPolicy, RefusesMoreClientsThanItTakesUntilOneLeaves) {
   {
     Watching second(served);
     ASSERT_TRUE(second.Read());
+    // So that what is read below is not from before.
+    ASSERT_TRUE(first.ReadClients(2));
     Watching third(served);
     EXPECT_EQ(third.End().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
     second.Cancel();

@@ -7,8 +7,10 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/limiter/memory_store.h"
 #include "server/rpc/admission.h"
 #include "tests/rpc/fakes.h"
+#include "tests/support/at_once.h"
 #include "tests/support/status_matchers.h"
 
 namespace tollgate {
@@ -19,8 +21,9 @@ using ::testing::HasSubstr;
 struct Handled {
   FakeClock clock{kStartNs};
   Limiter limiter{clock};
+  MemoryStore store{limiter};
   CountingObserver observer;
-  RateLimiterHandler handler{limiter, clock, observer};
+  RateLimiterHandler handler{store, clock, observer};
 
   explicit Handled(uint64_t tokens = 2) { SetPerUser(limiter, tokens); }
 
@@ -28,7 +31,9 @@ struct Handled {
       const v1::ShouldAllowRequest& request,
       int64_t deadline_ns = kNoDeadline) {
     v1::ShouldAllowResponse response;
-    absl::Status status = handler.ShouldAllow(request, deadline_ns, response);
+    absl::Status status = AtOnce<absl::Status>([&](auto done) {
+      handler.ShouldAllow(request, deadline_ns, response, done);
+    });
     if (!status.ok()) return status;
     return response;
   }
@@ -36,10 +41,17 @@ struct Handled {
       const v1::ShouldAllowBatchRequest& request,
       int64_t deadline_ns = kNoDeadline) {
     v1::ShouldAllowBatchResponse response;
-    absl::Status status =
-        handler.ShouldAllowBatch(request, deadline_ns, response);
+    absl::Status status = AtOnce<absl::Status>([&](auto done) {
+      handler.ShouldAllowBatch(request, deadline_ns, response, done);
+    });
     if (!status.ok()) return status;
     return response;
+  }
+  absl::Status Refund(const v1::RefundRequest& request,
+                      v1::RefundResponse& response) {
+    return AtOnce<absl::Status>([&](auto done) {
+      handler.Refund(request, kNoDeadline, response, done);
+    });
   }
 };
 
@@ -204,7 +216,7 @@ TEST(RateLimiterHandler, GivesBackWhatAnAllowedRequestTook) {
   refund.set_cost(3);
   *refund.mutable_decided_at() = allowed->decided_at();
   v1::RefundResponse response;
-  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response), IsOk());
+  EXPECT_THAT(handled.Refund(refund, response), IsOk());
   ASSERT_EQ(response.statuses_size(), 1);
   EXPECT_EQ(response.statuses(0).rule(), "per-user");
   EXPECT_EQ(response.statuses(0).remaining(), 4U);
@@ -218,12 +230,12 @@ TEST(RateLimiterHandler, GivesBackOneIfTheCostIsUnsetAndNeverMoreThanTheBurst) {
   v1::RefundRequest refund = RefundFor(UserRequest("ana"));
   for (const uint64_t left : {4U, 5U, 5U}) {
     v1::RefundResponse response;
-    EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response), IsOk());
+    EXPECT_THAT(handled.Refund(refund, response), IsOk());
     EXPECT_EQ(response.statuses(0).remaining(), left);
   }
   refund.set_cost(4294967295U);
   v1::RefundResponse response;
-  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response), IsOk());
+  EXPECT_THAT(handled.Refund(refund, response), IsOk());
   EXPECT_EQ(handled.Ask(UserRequest("ana"))->statuses(0).remaining(), 4U);
 }
 
@@ -232,7 +244,7 @@ TEST(RateLimiterHandler, NamesWhatIsBadOfARefund) {
   v1::RefundResponse response;
   v1::RefundRequest refund = RefundFor(UserRequest("ana"));
   refund.set_cost(0);
-  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response),
+  EXPECT_THAT(handled.Refund(refund, response),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "cost: got 0, want at least 1"));
   refund.clear_cost();
@@ -253,8 +265,7 @@ TEST(RateLimiterHandler, NamesWhatIsBadOfARefund) {
     refund.mutable_decided_at()->set_seconds(time.seconds);
     refund.mutable_decided_at()->set_nanos(time.nanos);
     response.Clear();
-    const absl::Status status =
-        handled.handler.Refund(refund, kNoDeadline, response);
+    const absl::Status status = handled.Refund(refund, response);
     if (time.good) {
       EXPECT_THAT(status, IsOk()) << time.seconds << " " << time.nanos;
       continue;
@@ -266,14 +277,14 @@ TEST(RateLimiterHandler, NamesWhatIsBadOfARefund) {
   }
   refund.clear_decided_at();
   refund.set_overflow("x");
-  EXPECT_THAT(handled.handler.Refund(refund, kNoDeadline, response),
+  EXPECT_THAT(handled.Refund(refund, response),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("overflow: got 1 bytes")));
   ++bad;
   refund.clear_overflow();
   refund.clear_domain();
   EXPECT_THAT(
-      handled.handler.Refund(refund, kNoDeadline, response),
+      handled.Refund(refund, response),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("domain: empty")));
   EXPECT_EQ(handled.observer.invalid, bad + 1);
   EXPECT_EQ(handled.limiter.bucket_count(), 0U);
@@ -283,7 +294,9 @@ absl::Status ReleaseTicket(Handled& handled, const std::string& ticket) {
   v1::ReleaseRequest request;
   request.set_ticket(ticket);
   v1::ReleaseResponse response;
-  return handled.handler.Release(request, kNoDeadline, response);
+  return AtOnce<absl::Status>([&](auto done) {
+    handled.handler.Release(request, kNoDeadline, response, done);
+  });
 }
 
 TEST(RateLimiterHandler, ReleasesTheSlotsOfATicketOnce) {

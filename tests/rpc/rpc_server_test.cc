@@ -296,8 +296,9 @@ TEST(RpcServer, SaysWhereItCannotListen) {
   Served served;
   RpcServerOptions options;
   options.listen = absl::StrCat("127.0.0.1:", served.port);
-  const auto second = MakeRpcServer(options, served.limiter, served.clock,
-                                    served.real_steady, served.observer);
+  const auto second =
+      MakeRpcServer(options, served.limiter, served.store, served.clock,
+                    served.real_steady, served.observer);
   EXPECT_THAT(second->Start(), StatusIs(absl::StatusCode::kUnavailable,
                                         HasSubstr(options.listen)));
 }

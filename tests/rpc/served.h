@@ -2,6 +2,7 @@
 #define TOLLGATE_TESTS_RPC_SERVED_H_
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "server/base/clock.h"
+#include "server/limiter/memory_store.h"
 #include "tests/rpc/fakes.h"
 #include "tollgate/v1/admin.grpc.pb.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
@@ -43,6 +45,7 @@ struct Served {
   CountingObserver observer;
   Gate gate;
   Limiter limiter{clock, LimiterOptions{.observer = &gate}};
+  MemoryStore store{limiter};
   std::unique_ptr<RpcServer> server;
   int port = 0;
   std::shared_ptr<grpc::Channel> channel;
@@ -50,13 +53,19 @@ struct Served {
 
   enum class Steady { kReal, kFake };
 
+  // Where the buckets live: in the limiter, unless `store_of` says otherwise.
+  using StoreOf = std::function<BucketStore&(Limiter&)>;
+
   explicit Served(uint64_t tokens = 2, RpcServerOptions options = {},
-                  Steady steady = Steady::kReal) {
+                  Steady steady = Steady::kReal,
+                  const StoreOf& store_of = nullptr) {
     SetPerUser(limiter, tokens);
     options.listen = "127.0.0.1:0";
     const Clock* steady_clock = &real_steady;
     if (steady == Steady::kFake) steady_clock = &fake_steady;
-    server = MakeRpcServer(options, limiter, clock, *steady_clock, observer);
+    server = MakeRpcServer(options, limiter,
+                           store_of == nullptr ? store : store_of(limiter),
+                           clock, *steady_clock, observer);
     const absl::StatusOr<int> bound = server->Start();
     EXPECT_TRUE(bound.ok()) << bound.status();
     port = bound.value_or(0);

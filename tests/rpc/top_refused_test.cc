@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/limiter/memory_store.h"
 #include "server/rpc/admin_handler.h"
 #include "server/rpc/admission.h"
 #include "tests/rpc/fakes.h"
@@ -24,8 +25,9 @@ using Keep = RefusedKeysOptions::Mode;
 struct Refusing {
   FakeClock clock{kStartNs};
   Limiter limiter;
+  MemoryStore store{limiter};
   CountingObserver observer;
-  AdminHandler handler{limiter,
+  AdminHandler handler{limiter, store,
                        [this] {
                          return RulesInForce{"", limiter.rules()};
                        },
