@@ -33,10 +33,9 @@ struct ScriptRun {
   // Called once, on the runner's own thread or, where the run is turned away,
   // before Run returns. It must not block. The status is
   //   DEADLINE_EXCEEDED   no answer in time; it may have run all the same
-  //   UNAVAILABLE         not connected, the breaker is open, the queue is
-  //   full,
-  //                       or the connection was lost; only in the last case it
-  //                       may have run. The message says which
+  //   UNAVAILABLE         not connected, Redis does not answer, too many runs
+  //                       are under way, or the connection was lost; only in
+  //                       the last case it may have run. The message says which
   //   FAILED_PRECONDITION Redis answered with an error: "OOM ...", "READONLY
   //                       ...", "WRONGTYPE ...", LOADING, BUSY, NOPERM, ...
   absl::AnyInvocable<void(absl::StatusOr<Reply>)> done;

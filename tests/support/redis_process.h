@@ -1,6 +1,7 @@
 #ifndef TOLLGATE_TESTS_SUPPORT_REDIS_PROCESS_H_
 #define TOLLGATE_TESTS_SUPPORT_REDIS_PROCESS_H_
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,7 +9,6 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -24,7 +24,6 @@
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "tests/support/process.h"
-#include "tests/support/tcp_client.h"
 #include "tests/support/temp_files.h"
 
 namespace tollgate {
@@ -47,11 +46,10 @@ class RedisProcess {
   explicit RedisProcess(std::vector<std::string> flags = {})
       : flags_(std::move(flags)) {
     // Another process may take the port before it does.
-    for (int i = 0; i < 20; ++i) {
+    do {
       port_ = FreePort();
-      if (Start()) return;
-    }
-    ADD_FAILURE() << "redis-server does not start: " << log();
+    } while (!Start() && IsPortTaken());
+    EXPECT_TRUE(is_running_) << "redis-server does not start: " << log();
   }
 
   [[nodiscard]] int port() const { return port_; }
@@ -71,7 +69,7 @@ class RedisProcess {
   }
 
   // What redis-cli prints for a command, without the last newline.
-  [[nodiscard]] std::string Cli(const std::string& command) const {
+  std::string Cli(const std::string& command) const {
     const std::string line =
         absl::StrCat("redis-cli -p ", port_, " ", command, " 2>&1");
     std::FILE* pipe = ::popen(line.c_str(), "r");
@@ -120,7 +118,11 @@ class RedisProcess {
     return free;
   }
 
-  // False if it ended instead, for want of the port.
+  [[nodiscard]] bool IsPortTaken() const {
+    return absl::StrContains(log(), "Failed listening");
+  }
+
+  // False if it does not come up.
   bool Start() {
     std::vector<std::string> argv = {"--pdeathsig",
                                      "KILL",
@@ -140,26 +142,19 @@ class RedisProcess {
     argv.insert(argv.end(), flags_.begin(), flags_.end());
     (void)files_.Write("log", "");
     process_ = std::make_unique<Process>("/usr/bin/setpriv", argv);
-    // One that is busy loading, or wants a password, answers too.
-    const auto answers = [this] {
-      const int fd = ConnectTo(port_);
-      if (fd < 0) return false;
-      ::close(fd);
-      return true;
-    };
-    const auto ended = [this] {
-      return absl::StrContains(log(), "Failed listening");
-    };
-    return WaitUntil([&] {
-             return ended() ||
-                    (absl::StrContains(log(), "Ready to accept") && answers());
+    is_running_ = false;
+    return WaitUntil([this] {
+             if (IsPortTaken()) return true;
+             is_running_ = absl::StrContains(log(), "Ready to accept");
+             return is_running_;
            }) &&
-           !ended();
+           is_running_;
   }
 
   const std::vector<std::string> flags_;
   const TempFiles files_;
   int port_ = 0;
+  bool is_running_ = false;
   std::unique_ptr<Process> process_;
 };
 
