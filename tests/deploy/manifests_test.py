@@ -24,6 +24,12 @@ VERSIONS = ("1.29", "1.32", kubernetes_validate.latest_version())
 # How long writing the state file may take after the last answer.
 SAVE_S = 20
 
+# Of the Prometheus operator's types there is no schema to be had; these are
+# the fields that ours use, from the operator's reference.
+MONITOR_FIELDS = {"jobLabel", "selector", "endpoints"}
+ENDPOINT_FIELDS = {"port", "path", "interval", "scrapeTimeout"}
+
+
 def kustomize(directory):
   """The documents that a kustomization builds to."""
   built = subprocess.run(["kubectl", "kustomize", directory],
@@ -89,11 +95,27 @@ class Kustomization:
     }
 
 
+def with_components(resource, *components):
+  """As somebody who uses ours in a kustomization of their own."""
+  ours = pathlib.PurePath("../../deploy/kubernetes")
+  with tempfile.TemporaryDirectory(dir=ROOT / "build") as directory:
+    (pathlib.Path(directory) / "kustomization.yaml").write_text(
+        yaml.safe_dump({
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "namespace": "tollgate",
+            "resources": [str(ours / resource)],
+            "components": [str(ours / "components" / c) for c in components],
+        }))
+    return Kustomization(pathlib.Path(directory))
+
+
 @functools.lru_cache
 def kustomizations():
   """Every one that people apply, by a name."""
   return {
       "base": Kustomization(KUBERNETES / "base"),
+      "prometheus": with_components("base", "prometheus-operator"),
   }
 
 
@@ -318,6 +340,31 @@ class Manifests(unittest.TestCase):
     headless = [s["metadata"]["name"] for s in services
                 if s["spec"].get("clusterIP") == "None"]
     self.assertEqual([base["spec"]["serviceName"]], headless)
+
+  def test_prometheus_finds_the_pods_and_the_rules(self):
+    operator = kustomizations()["prometheus"]
+    monitor = operator.one("ServiceMonitor")["spec"]
+    self.assertEqual(set(monitor), MONITOR_FIELDS)
+    (service,) = [
+        s for s in operator.of_kind("Service")
+        if monitor["selector"]["matchLabels"].items() <=
+        s["metadata"]["labels"].items()
+    ]
+    self.assertEqual(service["metadata"]["labels"][monitor["jobLabel"]],
+                     "tollgate")
+    (endpoint,) = monitor["endpoints"]
+    self.assertEqual(set(endpoint), ENDPOINT_FIELDS)
+    self.assertIn(endpoint["port"],
+                  {p["name"] for p in service["spec"]["ports"]})
+    source = ROOT / "deploy/prometheus/tollgate.rules.yaml"
+    self.assertEqual(operator.one("PrometheusRule")["spec"],
+                     yaml.safe_load(source.read_text()))
+
+  def test_the_prometheus_rule_is_as_the_script_makes_it(self):
+    made = subprocess.run([ROOT / "deploy/prometheus/to-prometheus-rule"],
+                          capture_output=True, text=True, check=True).stdout
+    kept = KUBERNETES / "components/prometheus-operator/prometheus-rule.yaml"
+    self.assertEqual(made, kept.read_text())
 
 
 if __name__ == "__main__":
