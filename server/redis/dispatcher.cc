@@ -359,7 +359,7 @@ void Dispatcher::OnResolved(const Endpoint& endpoint,
 
 void Dispatcher::Close() {
   const absl::Status why = absl::UnavailableError("the server stops");
-  for (const auto& [name, node] : nodes_) node->Drop(why);
+  for (const auto& [name, node] : nodes_) node->Close(why);
   for (JobPtr& job : std::exchange(waiting_, {})) {
     Finish(std::move(job), RunError::kNotConnected, why.message());
   }

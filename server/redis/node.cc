@@ -106,10 +106,14 @@ void Node::OnResolved(std::vector<Address> addresses) {
   if (addresses_.empty()) Fail(absl::UnavailableError("no such host"));
 }
 
-void Node::Drop(const absl::Status& why) {
+void Node::Close(const absl::Status& why) {
   is_dropping_ = true;
   for (const auto& connection : connections_) connection->Close(why);
   is_dropping_ = false;
+}
+
+void Node::Drop(const absl::Status& why) {
+  Close(why);
   address_ = addresses_.size();  // look the name up again
   Fail(why);
 }

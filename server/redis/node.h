@@ -75,7 +75,9 @@ class Node final : private Connection::Events {
   // Opens, ends and removes connections as it is time to; returns when to do so
   // again. Not to be called by a handler of sockets.
   int64_t Step(int64_t now_ns);
-  // Ends all connections, and counts as a failure.
+  // Ends all connections.
+  void Close(const absl::Status& why);
+  // That, and counts as a failure.
   void Drop(const absl::Status& why);
   // What the resolver found; nothing if there is no such name.
   void OnResolved(std::vector<Address> addresses);

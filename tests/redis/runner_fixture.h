@@ -25,8 +25,11 @@ class TestRunner {
  public:
   enum Script : size_t { kEcho, kAdd, kSpin };
 
-  explicit TestRunner(const std::string& url)
-      : TestRunner(*ParseRedisUrl(url)) {}
+  // A stall that no pause of a busy machine reaches, for tests of other things.
+  static constexpr absl::Duration kPatient = absl::Seconds(20);
+
+  explicit TestRunner(const std::string& url, absl::Duration stall = kPatient)
+      : TestRunner(OptionsOf(url, stall)) {}
   explicit TestRunner(const RedisOptions& options)
       : runner_(*MakeRedisRunner(
             options,
@@ -69,6 +72,13 @@ class TestRunner {
   }
   bool BecomesReady(bool ready = true) {
     return WaitUntil([&] { return runner_->is_ready() == ready; });
+  }
+
+  static RedisOptions OptionsOf(const std::string& url,
+                                absl::Duration stall = kPatient) {
+    RedisOptions options = *ParseRedisUrl(url);
+    options.stall = stall;
+    return options;
   }
 
  private:

@@ -20,7 +20,7 @@ class RedisCluster {
  public:
   RedisCluster() {
     const std::vector<std::string> flags = {
-        "--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
+        "--cluster-enabled", "yes", "--cluster-node-timeout", "3000",
         // A replica that just came up may stand for election at once.
         "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay",
         "0"};
