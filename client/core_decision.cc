@@ -22,16 +22,21 @@ Outcome ToOutcome(tollgate::Outcome outcome) {
 RuleStatus ToStatus(const tollgate::RuleStatus& from) {
   RuleStatus to;
   to.rule = from.rule->name;
-  to.tokens = from.limit.tokens();
-  to.period = absl::Nanoseconds(from.limit.period_ns());
-  to.burst = from.limit.burst();
-  to.remaining = from.remaining;
-  to.reset_after = absl::Nanoseconds(from.reset_after_ns);
-  to.retry_after = absl::Nanoseconds(from.retry_after_ns);
   to.outcome = ToOutcome(from.outcome);
   to.shadow = from.shadow;
-  to.delay = absl::Nanoseconds(from.delay_ns);
   to.unlimited = from.unlimited;
+  to.overflow = from.overflow;
+  // As the service tells them (ToProto in server/rpc): an allow-list has no
+  // limit, what another limit replaces was not asked, and one of 0 is 0.
+  if (from.unlimited || from.action == BucketAction::kNone) return to;
+  to.reset_after = absl::Nanoseconds(from.reset_after_ns);
+  to.period = absl::Nanoseconds(from.limit.period_ns());
+  if (from.refuses_all) return to;
+  to.tokens = from.limit.tokens();
+  to.burst = from.limit.burst();
+  to.remaining = from.remaining;
+  to.retry_after = absl::Nanoseconds(from.retry_after_ns);
+  to.delay = absl::Nanoseconds(from.delay_ns);
   return to;
 }
 

@@ -34,8 +34,8 @@ std::string TicketOf(const tollgate::Decision& decided) {
   return ticket;
 }
 
-// An allow-list may name rules that are not pushed. If it names none that is,
-// it takes out nothing here, where no name at all would mean all.
+// An allow-list may name rules that are not pushed. One that names no other
+// takes out nothing, so it names itself: no name at all would mean all.
 void DropUnknownSkips(std::vector<Rule>& rules) {
   absl::flat_hash_set<std::pair<std::string, std::string>> names;
   for (const Rule& rule : rules) names.emplace(rule.domain, rule.name);
@@ -47,7 +47,7 @@ void DropUnknownSkips(std::vector<Rule>& rules) {
     rule.skips.erase(
         std::remove_if(rule.skips.begin(), rule.skips.end(), unknown),
         rule.skips.end());
-    if (rule.skips.empty()) rule.mode = Mode::kOff;
+    if (rule.skips.empty()) rule.skips = {rule.name};
   }
 }
 

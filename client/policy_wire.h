@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/policy.h"
 #include "tollgate/v1/rate_limiter.pb.h"
@@ -16,6 +17,9 @@ namespace tollgate::client {
 // this client does not know is a token bucket. INVALID_ARGUMENT if a limit is
 // none; the rest is RuleSet::Create's to check.
 [[nodiscard]] absl::StatusOr<Rule> ToRule(const v1::PolicyRule& message);
+// The same of a rule of an Envoy-format file; of a unit that this client does
+// not know it counts seconds where it says when to try again.
+[[nodiscard]] absl::StatusOr<Rule> ToRule(const v1::PolicyNode& message);
 
 // Puts the messages of one stream together. Thread-compatible.
 class PolicyReader {
@@ -26,6 +30,9 @@ class PolicyReader {
   absl::StatusOr<std::optional<PolicyUpdate>> Read(const v1::Policy& message);
 
  private:
+  template <typename Messages>
+  absl::Status Add(const Messages& messages);
+
   std::vector<Rule> rules_;  // of the parts so far
   uint32_t next_part_ = 0;
 };

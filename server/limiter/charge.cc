@@ -91,16 +91,11 @@ void AddCharges(const BoundRule& rule, uint32_t position, const Ask& ask,
   }
 }
 
-// Lets each token count once for every limiter that shares the limit, as far
-// as that leaves this one a request at a time and one in each period.
-void Share(uint64_t sharers, Charge& charge) {
-  if (charge.impossible) return;
-  const uint64_t requests =
-      std::min<uint64_t>(charge.limit->limit.tokens(), charge.limit->capacity) /
-      charge.rule->rule.cost;
-  charge.ask.cost *= std::min(sharers, std::max<uint64_t>(requests, 1));
-  charge.impossible =
-      charge.ask.cost + charge.ask.reserved > charge.limit->capacity;
+// As often a token may count under a limit of which that much is there, so that
+// one request of `cost` is left to each of those who share it.
+uint64_t MostSharers(const Limit& limit, uint64_t capacity, uint64_t cost) {
+  return std::max<uint64_t>(std::min<uint64_t>(limit.tokens(), capacity) / cost,
+                            1);
 }
 
 // Takes out what the allow-lists that apply take out.
@@ -166,6 +161,22 @@ Selection Select(const Request& request, const DomainRules& domain,
   return selection;
 }
 
+void Share(uint32_t sharers, Charge& charge) {
+  charge.sharers = sharers;
+  const BoundLimit& limit = *charge.limit;
+  const uint64_t least = charge.rule->rule.cost;
+  if (charge.ask.cost + charge.ask.reserved > limit.capacity) {
+    charge.impossible = true;
+    return;
+  }
+  const uint64_t times = std::min<uint64_t>(
+      sharers, MostSharers(limit.limit, limit.capacity, least));
+  charge.ask.cost *= times;  // the cost is at most the capacity, below 2^32
+  charge.ask.reserved =
+      std::min(charge.ask.reserved, limit.capacity - least * times);
+  charge.impossible = charge.ask.cost + charge.ask.reserved > limit.capacity;
+}
+
 void ShareOverflow(Charge& charge) {
   const Limit& own = charge.limit->limit;
   charge.limit = charge.limit->overflow.get();
@@ -183,7 +194,10 @@ Charge PenaltyCharge(const Charge& charge) {
   penalty.limit = &charge.rule->penalty;
   penalty.fingerprint.lo += kPenaltySlot - charge.slot;
   penalty.slot = kPenaltySlot;
+  const Limit& after = penalty.limit->limit;
   penalty.ask = Ask();
+  penalty.ask.cost = std::min<uint64_t>(
+      charge.sharers, MostSharers(after, after.burst(), /*cost=*/1));
   penalty.impossible = false;
   penalty.overflow = false;
   return penalty;

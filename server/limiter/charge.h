@@ -22,6 +22,7 @@ struct Charge {
   uint32_t position = 0;    // of the rule in its domain
   uint32_t slot = 0;        // of the limit in its rule
   uint32_t descriptor = 0;  // of the request, the first that selects it
+  uint32_t sharers = 1;     // as often each refusal counts for a penalty
   Fingerprint fingerprint;
   Ask ask;
   bool shadow = false;      // counted, not enforced
@@ -58,6 +59,12 @@ struct Selection {
 
 // Whether the allow-list, where it applies, takes out the rule at `position`.
 [[nodiscard]] bool TakesOut(const BoundRule& allow_list, uint32_t position);
+
+// Lets each token of `charge`, which must have all but its `sharers`, count
+// once for every limiter that shares the limit, as far as that leaves this one
+// a request at a time and one in each period. What is reserved for others gives
+// way where it would not fit beside that request.
+void Share(uint32_t sharers, Charge& charge);
 
 // Turns `charge`, which is of a key's own bucket under a limit that has an
 // overflow, into one of the bucket that is shared.

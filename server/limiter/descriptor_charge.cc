@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/numeric/int128.h"
+
 namespace tollgate {
 namespace {
 
@@ -60,6 +62,7 @@ class Selector {
     }
     added.charge.fingerprint =
         KeyedHash(domain_.overrides.hash_key, {key_.data(), key_.size()});
+    ShareBucket(added);
   }
 
   void AddMatched(size_t d) {
@@ -85,6 +88,7 @@ class Selector {
       added.charge.limit =
           added.refuses_all ? RefusesAll(written.unit) : &rule.tiers[0][slot];
       added.charge.fingerprint = Fingerprint{base.hi, base.lo + slot};
+      ShareBucket(added);
       if (!written.replaces.empty()) replaces_ = true;
     }
   }
@@ -96,6 +100,7 @@ class Selector {
     one.domain = request_.domain;
     one.descriptors = request_.descriptors.subspan(d, 1);
     one.cost = CostOf(request_, TermsOf(request_, d));
+    one.sharers = request_.sharers;
     const Selection found = Select(one, domain_, ticket);
     selection_.bad_addresses += found.bad_addresses;
     for (const Charge& charge : found.charges) {
@@ -172,6 +177,12 @@ class Selector {
     return added;
   }
 
+  void ShareBucket(DescriptorCharge& added) const {
+    if (request_.sharers > 1 && added.asks_bucket()) {
+      Share(request_.sharers, added.charge);
+    }
+  }
+
   [[nodiscard]] bool Has(const BoundRule& rule,
                          const Fingerprint& fingerprint) const {
     return std::any_of(selection_.charges.begin(), selection_.charges.end(),
@@ -217,7 +228,8 @@ class Selector {
       }
       Charge& charge = charges[i].charge;
       if (charge.limit == nullptr) continue;
-      uint64_t wanted = charge.ask.cost + charge.ask.reserved;
+      absl::uint128 wanted = charge.ask.cost;
+      wanted += charge.ask.reserved;
       for (size_t j = 0; j < i; ++j) {
         if (charges[j].charge.rule == charge.rule &&
             charges[j].action == BucketAction::kTake &&

@@ -9,11 +9,11 @@
 namespace tollgate {
 
 std::atomic<const OverrideLimits::Known*>& OverrideLimits::SlotOf(
-    const BoundRule& rule, const LimitOverride& limit) {
+    Slots& slots, const BoundRule& rule, const LimitOverride& limit) {
   size_t i = absl::HashOf(rule.id, rule.rule.algorithm, limit.requests_per_unit,
                           static_cast<int32_t>(limit.unit));
   for (;; ++i) {
-    std::atomic<const Known*>& slot = slots_[i % kSlots];
+    std::atomic<const Known*>& slot = slots[i % slots.size()];
     const Known* const known = slot.load(std::memory_order_acquire);
     if (known == nullptr ||
         (known->rule == rule.id && known->algorithm == rule.rule.algorithm &&
@@ -26,13 +26,26 @@ std::atomic<const OverrideLimits::Known*>& OverrideLimits::SlotOf(
 
 const BoundLimit* OverrideLimits::Find(const BoundRule& rule,
                                        const LimitOverride& limit) {
-  const Known* known = SlotOf(rule, limit).load(std::memory_order_acquire);
-  if (known != nullptr) return &known->bound;
+  Slots* const slots = slots_.load(std::memory_order_acquire);
+  if (slots != nullptr) {
+    const Known* const known =
+        SlotOf(*slots, rule, limit).load(std::memory_order_acquire);
+    if (known != nullptr) return &known->bound;
+  }
+  return Add(rule, limit);
+}
+
+const BoundLimit* OverrideLimits::Add(const BoundRule& rule,
+                                      const LimitOverride& limit) {
   MutexLock lock(mutex_);
-  std::atomic<const Known*>& slot = SlotOf(rule, limit);
-  known = slot.load(std::memory_order_relaxed);
+  if (owned_slots_ == nullptr) {
+    owned_slots_ = std::make_unique<Slots>();
+    slots_.store(owned_slots_.get(), std::memory_order_release);
+  }
+  std::atomic<const Known*>& slot = SlotOf(*owned_slots_, rule, limit);
+  const Known* known = slot.load(std::memory_order_relaxed);
   if (known != nullptr) return &known->bound;
-  if (count_ == kMaxLimits) return nullptr;
+  if (known_.size() == kMaxLimits) return nullptr;
   const absl::StatusOr<Limit> made = Limit::Create(
       limit.requests_per_unit, PeriodOf(limit.unit).value_or(absl::Seconds(1)));
   if (!made.ok()) return nullptr;
@@ -55,7 +68,7 @@ const BoundLimit* OverrideLimits::Find(const BoundRule& rule,
                        std::move(overflow)}});
   slot.store(made_known.get(), std::memory_order_release);
   known = made_known.get();
-  known_[count_++] = std::move(made_known);
+  known_.push_back(std::move(made_known));
   return &known->bound;
 }
 

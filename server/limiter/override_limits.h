@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "server/base/mutex.h"
 #include "server/limiter/registry.h"
@@ -38,18 +39,20 @@ class OverrideLimits {
     BoundLimit bound;
   };
   // Open addressing, at most about 60 % full; entries only appear.
-  static constexpr size_t kSlots = 16'384;
+  using Slots = std::array<std::atomic<const Known*>, 16'384>;
 
+  // Finds the limit, or makes it.
+  const BoundLimit* Add(const BoundRule& rule, const LimitOverride& limit);
   // Where the limit is, or where it belongs.
-  std::atomic<const Known*>& SlotOf(const BoundRule& rule,
-                                    const LimitOverride& limit);
+  static std::atomic<const Known*>& SlotOf(Slots& slots, const BoundRule& rule,
+                                           const LimitOverride& limit);
 
   Registry& registry_;
   Mutex mutex_;  // one writer at a time
-  std::array<std::atomic<const Known*>, kSlots> slots_{};
-  std::array<std::unique_ptr<const Known>, kMaxLimits> known_
-      ABSL_GUARDED_BY(mutex_);
-  size_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  // 128 KiB, made for the first limit: most limiters are never brought any.
+  std::atomic<Slots*> slots_{nullptr};  // read without the lock
+  std::unique_ptr<Slots> owned_slots_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<const Known>> known_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace tollgate

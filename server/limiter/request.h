@@ -63,7 +63,6 @@ struct Request {
   // How many limiters share each limit evenly, this one among them, 1 or more:
   // each token counts as often, so that together they keep to the limit. But a
   // request at a time and one in each period is left to every one of them.
-  // Rules from Envoy-format files are not shared.
   uint32_t sharers = 1;
 };
 

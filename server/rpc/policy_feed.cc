@@ -9,14 +9,39 @@ namespace {
 
 constexpr size_t kPartBytes = size_t{64} * 1024;
 
-// Ends the part in progress, if there is one.
-void EndPart(v1::Policy& part, PolicyRules::Domain& domain) {
-  if (part.rules().empty()) return;
-  const std::string bytes = part.SerializeAsString();
-  domain.parts.emplace_back(bytes);
-  domain.bytes += bytes.size();
-  part.clear_rules();
-}
+// Writes the rules of one domain in parts.
+class PartWriter {
+ public:
+  explicit PartWriter(PolicyRules::Domain& domain) : domain_(domain) {}
+
+  void Add(const Rule& rule) {
+    if (rule.node.has_value()) {
+      v1::PolicyNode& node = *part_.add_nodes();
+      ToPolicyNode(rule, node);
+      bytes_ += node.ByteSizeLong();
+    } else {
+      v1::PolicyRule& native = *part_.add_rules();
+      ToPolicyRule(rule, native);
+      bytes_ += native.ByteSizeLong();
+    }
+    if (bytes_ >= kPartBytes) EndPart();
+  }
+
+  // Ends the part in progress, if there is one.
+  void EndPart() {
+    if (bytes_ == 0) return;
+    const std::string bytes = part_.SerializeAsString();
+    domain_.parts.emplace_back(bytes);
+    domain_.bytes += bytes.size();
+    part_.Clear();
+    bytes_ = 0;
+  }
+
+ private:
+  PolicyRules::Domain& domain_;
+  v1::Policy part_;
+  size_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -51,19 +76,9 @@ PolicyRules PolicyFeed::Write(const RulesInForce& in_force) const {
   for (const auto& domain : in_force.rules->domains()) {
     PolicyRules::Domain& out = written.domains.emplace_back();
     out.name = domain->name;
-    v1::Policy part;
-    size_t bytes = 0;
-    for (const BoundRule& bound : domain->rules) {
-      // A rule from an Envoy-format file: those who ask by it are Envoys.
-      if (bound.rule.node.has_value()) continue;
-      v1::PolicyRule& rule = *part.add_rules();
-      ToPolicyRule(bound.rule, rule);
-      bytes += rule.ByteSizeLong();
-      if (bytes < kPartBytes) continue;
-      EndPart(part, out);
-      bytes = 0;
-    }
-    EndPart(part, out);
+    PartWriter writer(out);
+    for (const BoundRule& bound : domain->rules) writer.Add(bound.rule);
+    writer.EndPart();
   }
   return written;
 }

@@ -6,9 +6,13 @@
 
 namespace tollgate {
 
-// The rule as clients enforce it in an outage, into `out`, which must be empty.
+// A rule as clients enforce it in an outage, into `out`, which must be empty.
 // `rule` must be valid and not off. Thread-safe.
+//
+// For one without a node.
 void ToPolicyRule(const Rule& rule, v1::PolicyRule& out);
+// For one with a node.
+void ToPolicyNode(const Rule& rule, v1::PolicyNode& out);
 
 }  // namespace tollgate
 

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "server/base/clock.h"
 #include "server/limiter/memory_store.h"
+#include "tests/limiter/nodes.h"
 #include "tests/rpc/fakes.h"
 
 namespace tollgate::client {
@@ -34,6 +35,9 @@ class Service {
     port_ = *port;
   }
   void Stop() { server_.reset(); }
+  void SetRules(std::vector<Rule> rules) {
+    ASSERT_TRUE(limiter_.SetRules(*RuleSet::Create(std::move(rules))).ok());
+  }
 
   [[nodiscard]] std::unique_ptr<Client> Connect(
       bool watch_policy = true, std::vector<std::string> domains = {}) const {
@@ -98,6 +102,28 @@ TEST(PolicyStream, AClientKeepsToTheRulesOfAServiceThatIsGone) {
   EXPECT_EQ(first->stats().backstop_refused, 1);
   // A domain without rules is left to the options.
   EXPECT_EQ(first->ShouldAllow(Of("mail", "ana")).statuses[0].rule, "backstop");
+}
+
+TEST(PolicyStream, AClientKeepsToRulesOfAnEnvoyFormatFileToo) {
+  Service service;
+  service.SetRules({NodeAt({{"user", "", false}}, {Written(4)})});
+  const auto first = service.Connect();
+  const auto second = service.Connect();
+  ASSERT_TRUE(Eventually([&] { return first->stats().policy.clients == 2; }));
+  service.Stop();
+  ASSERT_TRUE(Eventually([&] { return !first->stats().policy.connected; }));
+  // The half of four a minute: the next one is there in half a minute.
+  for (const bool allowed : {true, true, false}) {
+    const Decision decision = first->ShouldAllow(Of("shop", "ana"));
+    EXPECT_EQ(decision.allowed, allowed);
+    EXPECT_EQ(decision.source, Source::kBackstop);
+    ASSERT_EQ(decision.statuses.size(), 1);
+    EXPECT_EQ(decision.statuses[0].rule, "user");
+    EXPECT_EQ(decision.statuses[0].tokens, 2);
+  }
+  EXPECT_TRUE(first->ShouldAllow(Of("shop", "bo")).allowed);
+  EXPECT_TRUE(first->ShouldAllow({"shop", {{{"host", "a"}}}}).allowed)
+      << "no rule applies";
 }
 
 TEST(PolicyStream, WhatTheServiceGrantedIsSpentInTheOutage) {

@@ -116,6 +116,52 @@ TEST(PolicyWire, RefusesALimitThatIsNoneAndNamesTheRule) {
                                         HasSubstr("\"login\"")));
 }
 
+TEST(PolicyWire, RefusesAPenaltyThatIsNone) {
+  Rule rule = Full();
+  rule.penalty = PenaltyRule{
+      *Limit::Create(9, absl::Seconds(8))->WithHold(absl::Hours(1))};
+  v1::PolicyRule message;
+  ToPolicyRule(rule, message);
+  EXPECT_EQ(ToRule(message)->penalty->after, rule.penalty->after);
+  message.mutable_penalty()->mutable_block()->set_seconds(-1);
+  EXPECT_THAT(ToRule(message), StatusIs(absl::StatusCode::kInvalidArgument,
+                                        HasSubstr("\"login\"")));
+}
+
+v1::PolicyNode Node() {
+  v1::PolicyNode message;
+  message.set_domain("edge");
+  message.set_name("user");
+  message.set_algorithm("token_bucket");
+  message.add_path()->set_key("user");
+  v1::PolicyNodeLimit& limit = *message.add_limits();
+  limit.mutable_limit()->set_tokens(5);
+  limit.mutable_limit()->set_burst(5);
+  limit.mutable_limit()->mutable_period()->set_seconds(60);
+  limit.set_unit(2);
+  limit.set_unit_multiplier(1);
+  return message;
+}
+
+TEST(PolicyWire, ANodesUnitOfALaterServiceIsASecond) {
+  v1::PolicyNode message = Node();
+  message.mutable_limits(0)->set_unit(99);
+  message.set_algorithm("of_tomorrow");
+  const absl::StatusOr<Rule> rule = ToRule(message);
+  ASSERT_THAT(rule.status(), IsOk());
+  EXPECT_EQ(rule->node->limits[0].unit, LimitUnit::kSecond);
+  EXPECT_EQ(rule->algorithm, FindAlgorithm("token_bucket"));
+  EXPECT_EQ(rule->limits[0].period_ns(), 60'000'000'000);
+  EXPECT_THAT(ValidateRule(*rule), IsOk());
+}
+
+TEST(PolicyWire, RefusesANodesLimitThatIsNone) {
+  v1::PolicyNode message = Node();
+  message.mutable_limits(0)->mutable_limit()->set_burst(0);
+  EXPECT_THAT(ToRule(message), StatusIs(absl::StatusCode::kInvalidArgument,
+                                        HasSubstr("\"user\"")));
+}
+
 v1::Policy Part(uint32_t part, uint32_t parts, const std::string& name) {
   v1::Policy message;
   message.set_hash("0123abcd");
@@ -138,6 +184,17 @@ TEST(PolicyReader, PutsPartsTogetherInTheirOrder) {
   ASSERT_EQ(update->rules->size(), 2);
   EXPECT_EQ((*update->rules)[0].name, "a");
   EXPECT_EQ((*update->rules)[1].name, "b");
+}
+
+TEST(PolicyReader, TakesRulesOfBothKinds) {
+  PolicyReader reader;
+  v1::Policy message = Part(0, 1, "a");
+  *message.add_nodes() = Node();
+  const auto update = *reader.Read(message);
+  ASSERT_TRUE(update.has_value());
+  ASSERT_EQ(update->rules->size(), 2);
+  EXPECT_FALSE((*update->rules)[0].node.has_value());
+  EXPECT_TRUE((*update->rules)[1].node.has_value());
 }
 
 TEST(PolicyReader, BeginsAnewAtPart0) {

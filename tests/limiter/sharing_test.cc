@@ -1,12 +1,14 @@
 // One limit shared by several limiters, and what was granted elsewhere.
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "server/base/clock.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/rule_set.h"
+#include "tests/limiter/nodes.h"
 
 namespace tollgate {
 namespace {
@@ -96,6 +98,85 @@ TEST(Sharing, ASpentPartStaysSpentWhenTheNumberChanges) {
   EXPECT_EQ(shared.Passes(shared.Ask(1)), 0);
   shared.clock.Advance(500'000'000);
   EXPECT_EQ(shared.Passes(shared.Ask(4)), 125);
+}
+
+TEST(Sharing, WhatIsReservedIsSharedAlike) {
+  Rule rule = PerUser(1000, 1000);
+  rule.reserve = Reserve{"class", {{"low", 20}, {"high", 0}}, "low"};
+  Shared shared(rule);
+  EXPECT_EQ(shared.Passes(shared.Ask(8)), 100) << "an eighth of 800";
+}
+
+TEST(Sharing, WhatIsReservedGivesWayToOneRequest) {
+  Rule rule = PerUser(10, 10);
+  rule.reserve = Reserve{"class", {{"low", 50}, {"high", 0}}, "low"};
+  rule.cost = 2;
+  for (const uint32_t sharers : {2U, 3U, 5U, 1000U}) {
+    Shared shared(rule);
+    EXPECT_EQ(shared.Passes(shared.Ask(sharers)), 1) << sharers;
+  }
+  Shared alone(rule);
+  EXPECT_EQ(alone.Passes(alone.Ask(1)), 2);
+  EXPECT_EQ(alone.limiter.Decide(alone.Ask(1, 3)).outcome,
+            Outcome::kImpossible);
+}
+
+TEST(Sharing, APenaltyComesAfterAnEvenPartOfTheRefusals) {
+  Rule rule = PerUser(1, 1);
+  rule.penalty = PenaltyRule{
+      *Limit::Create(12, absl::Hours(1), 12)->WithHold(absl::Hours(1))};
+  for (const auto& [sharers, refusals] :
+       {std::pair<uint32_t, int>{1, 12}, {4, 3}, {5, 2}, {12, 1}, {1000, 1}}) {
+    Shared shared(rule);
+    ASSERT_EQ(shared.Passes(shared.Ask(sharers)), 1);  // and one refusal
+    int counted = 1;
+    while (shared.limiter.Decide(shared.Ask(sharers)).retry_after_ns <
+           3'000'000'000'000) {
+      ++counted;
+    }
+    EXPECT_EQ(counted, refusals) << sharers;
+  }
+}
+
+Rule UserNode(std::vector<NodeLimit> limits) {
+  return NodeAt({{"user", "", false}}, std::move(limits));
+}
+
+TEST(Sharing, NodesAreSharedEachLimitByItself) {
+  for (const auto& [sharers, share] :
+       {std::pair<uint32_t, int>{1, 20}, {3, 6}, {20, 1}, {0xFFFFFFFF, 1}}) {
+    Shared shared(UserNode({Written(100, LimitUnit::kHour), Written(20)}));
+    EXPECT_EQ(shared.Passes(shared.Ask(sharers)), share) << sharers;
+  }
+}
+
+TEST(Sharing, ACostAboveThePartOfANodeIsImpossible) {
+  Shared shared(UserNode({Written(100)}));
+  EXPECT_EQ(shared.limiter.Decide(shared.Ask(4, 26)).outcome,
+            Outcome::kImpossible);
+  EXPECT_EQ(shared.limiter.Decide(shared.Ask(4, 25)).outcome,
+            Outcome::kAllowed);
+  Shared large(UserNode({Written(kMaxCost)}));
+  EXPECT_EQ(large.limiter.Decide(large.Ask(0xFFFFFFFF, kMaxCost)).outcome,
+            Outcome::kImpossible);
+}
+
+TEST(Sharing, TwoDescriptorsOfOneNodeTakeThePartTogether) {
+  Shared shared(UserNode({Written(100)}));
+  const std::array<Entry, 1> entries{{{"user", "bo"}}};
+  const std::array<Descriptor, 2> both{entries, entries};
+  Request request = shared.Ask(4, 13);
+  request.descriptors = both;
+  EXPECT_EQ(shared.limiter.Decide(request).outcome, Outcome::kImpossible);
+  request.cost = 12;
+  EXPECT_EQ(shared.limiter.Decide(request).outcome, Outcome::kAllowed);
+  EXPECT_EQ(shared.limiter.Decide(request).outcome, Outcome::kRefused);
+}
+
+TEST(Spend, TakesWhatANodeGrantedElsewhere) {
+  Shared shared(UserNode({Written(100)}));
+  for (int i = 0; i < 10; ++i) shared.limiter.Spend(shared.Ask(4));
+  EXPECT_EQ(shared.Passes(shared.Ask(4)), 15);
 }
 
 TEST(Spend, TakesWhatWasGrantedElsewhereAndLeavesNoDebt) {

@@ -162,6 +162,10 @@ TEST_F(Terms, AnOwnLimitMeansNothingInAnUnknownDomain) {
   EXPECT_TRUE(limiter_.Decide(request).allowed());
 }
 
+TEST(OverrideLimits, TakeNoRoomUntilThereIsOne) {
+  EXPECT_LE(sizeof(OverrideLimits), 256);
+}
+
 TEST(ValidateRequest, NamesABadTerm) {
   const std::vector<Entry> entries = {{"user", "ana"}};
   const std::vector<Descriptor> views = {entries, entries};

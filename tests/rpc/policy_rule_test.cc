@@ -62,6 +62,77 @@ TEST(ToPolicyRule, SaysNoMoreOfARuleThatDoesNotLimitInAnOutage) {
   }
 }
 
+TEST(ToPolicyRule, SaysThePenaltyTheReserveAndTheShareOfTheOverflow) {
+  Rule rule = Login();
+  rule.penalty = PenaltyRule{*Limit::Create(9, absl::Seconds(8), 7)
+                                  ->WithHold(absl::Nanoseconds(1'000'000'005))};
+  rule.reserve = Reserve{"class", {{"high", 0}, {"low", 20}}, "low"};
+  rule.overflow_percent = 250;
+  v1::PolicyRule out;
+  ToPolicyRule(rule, out);
+  EXPECT_EQ(out.penalty().after().tokens(), 9);
+  EXPECT_EQ(out.penalty().after().period().seconds(), 8);
+  EXPECT_EQ(out.penalty().after().burst(), 7);
+  EXPECT_EQ(out.penalty().block().seconds(), 1);
+  EXPECT_EQ(out.penalty().block().nanos(), 5);
+  EXPECT_EQ(out.reserve().entry(), "class");
+  ASSERT_EQ(out.reserve().shares_size(), 2);
+  EXPECT_EQ(out.reserve().shares(1).name(), "low");
+  EXPECT_EQ(out.reserve().shares(1).percent(), 20);
+  EXPECT_EQ(out.reserve().fallback(), "low");
+  EXPECT_EQ(out.overflow_percent(), 250);
+
+  rule.on_outage = OutagePolicy::kRefuse;
+  out.Clear();
+  ToPolicyRule(rule, out);
+  EXPECT_FALSE(out.has_penalty()) << "nobody is to be blamed for an outage";
+  EXPECT_FALSE(out.has_reserve());
+}
+
+TEST(ToPolicyNode, SaysAllButTheMetadata) {
+  Rule rule;
+  rule.domain = "edge";
+  rule.name = "path_/a*";
+  rule.algorithm = FindAlgorithm("fixed_window");
+  rule.mode = Mode::kShadow;
+  rule.limits = {*Limit::Create(30, absl::Minutes(5))};
+  NodeLimit charged;
+  charged.requests_per_unit = 30;
+  charged.unit = LimitUnit::kMinute;
+  charged.unit_multiplier = 5;
+  charged.name = "general";
+  NodeLimit none;
+  none.unit = LimitUnit::kWeek;
+  NodeLimit unlimited;
+  unlimited.unlimited = true;
+  unlimited.replaces = {"general", "other"};
+  rule.node =
+      NodeRule{{{"path", "/a*", true}}, {unlimited, charged, none}, true, "{}"};
+  v1::PolicyNode out;
+  ToPolicyNode(rule, out);
+  EXPECT_EQ(out.domain(), "edge");
+  EXPECT_EQ(out.name(), "path_/a*");
+  EXPECT_EQ(out.algorithm(), "fixed_window");
+  EXPECT_TRUE(out.shadow());
+  EXPECT_TRUE(out.quota_mode());
+  ASSERT_EQ(out.path_size(), 1);
+  EXPECT_EQ(out.path(0).key(), "path");
+  EXPECT_EQ(out.path(0).value(), "/a*");
+  EXPECT_TRUE(out.path(0).share());
+  ASSERT_EQ(out.limits_size(), 3);
+  EXPECT_TRUE(out.limits(0).unlimited());
+  EXPECT_FALSE(out.limits(0).has_limit());
+  EXPECT_EQ(out.limits(0).replaces(1), "other");
+  EXPECT_EQ(out.limits(1).limit().tokens(), 30);
+  EXPECT_EQ(out.limits(1).limit().period().seconds(), 300);
+  EXPECT_EQ(out.limits(1).name(), "general");
+  EXPECT_EQ(out.limits(1).unit(), 2);
+  EXPECT_EQ(out.limits(1).unit_multiplier(), 5);
+  EXPECT_FALSE(out.limits(2).unlimited());
+  EXPECT_FALSE(out.limits(2).has_limit());
+  EXPECT_EQ(out.limits(2).unit(), 7);
+}
+
 TEST(ToPolicyRule, SaysTheLimitsOfEachTierAndWhatAnAllowListSkips) {
   Rule tiered = Login();
   tiered.on_outage = OutagePolicy::kRefuse;
