@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "server/http/http_server.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/memory_store.h"
+#include "server/limiter/refused_keys.h"
 #include "server/limiter/sweeper.h"
 #include "server/metrics/metrics.h"
 #include "server/rpc/rpc_server.h"
@@ -166,9 +168,13 @@ absl::Status RunningServer::StartHttp() {
   HttpServerOptions http;
   http.listen = options_.http_listen;
   http.metrics = [this] {
-    return metrics_->Serialize({.buckets = limiter_.bucket_count(),
-                                .max_buckets = limiter_.max_buckets(),
-                                .swept = limiter_.swept_count()});
+    const std::optional<RefusedKeysReport> refused = limiter_.ReportRefusedKeys(
+        {.max_rules = RefusedKeys::kMaxRules, .max_keys = 1});
+    return metrics_->Serialize(
+        {.buckets = limiter_.bucket_count(),
+         .max_buckets = limiter_.max_buckets(),
+         .swept = limiter_.swept_count(),
+         .refused = refused.has_value() ? &*refused : nullptr});
   };
   http.readiness = [this] { return readiness(); };
   http.max_body_bytes = static_cast<size_t>(options_.max_message_bytes);

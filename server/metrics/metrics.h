@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "server/limiter/decision.h"
+#include "server/limiter/refused_keys.h"
 
 namespace tollgate {
 
@@ -15,11 +16,13 @@ struct MetricsOptions {
   std::string version;
 };
 
-// What the bucket table says at the moment of a scrape.
+// What the limiter says at the moment of a scrape.
 struct BucketTotals {
   uint64_t buckets = 0;      // remembered now
   uint64_t max_buckets = 0;  // that many at most
   uint64_t swept = 0;        // forgotten since the start
+  // The most refused key of each rule; null if keys are not kept.
+  const RefusedKeysReport* refused = nullptr;
 };
 
 enum class ReloadResult { kSuccess, kFailure };

@@ -16,6 +16,7 @@
 #include "server/limiter/rule_set.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/process_families.h"
+#include "server/metrics/refused_families.h"
 #include "server/metrics/sharded_counters.h"
 #include "server/metrics/state_counters.h"
 
@@ -277,6 +278,7 @@ std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
   AddService(out);
   AddRules(out);
   AddBuckets(out, *in_force, buckets);
+  if (buckets.refused != nullptr) AddRefusedFamilies(*buckets.refused, out);
   state_.AddFamilies(out);
   AddProcessFamilies(out);
   return prometheus::TextSerializer().Serialize(out);
