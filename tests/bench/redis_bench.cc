@@ -1,0 +1,199 @@
+// Runs a second of a one-key script through the runner, next to redis-benchmark
+// with the same script on the same server: redis_bench [RUNS].
+// build/release/bin/redis_bench 100000
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "server/base/clock.h"
+#include "server/redis/redis_options.h"
+#include "server/redis/redis_runner.h"
+#include "server/redis/run_counters.h"
+#include "server/redis/script_runner.h"
+#include "tests/support/redis_process.h"
+
+namespace tollgate::redis {
+namespace {
+
+constexpr char kScript[] = R"(
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local full_at = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+local next = full_at + tonumber(ARGV[1])
+if next - now > 1000000000 then return {0, next - now} end
+redis.call('SET', KEYS[1], string.format('%.0f', next), 'PX', 10000)
+return {1, 0}
+)";
+constexpr int kKeys = 100'000;
+constexpr int64_t kPatienceNs = 20'000'000'000;
+
+// Requests a second, as redis-benchmark says.
+double Benchmark(const RedisProcess& redis, const std::string& digest,
+                 int clients, int pipeline, int64_t requests) {
+  const std::string line = absl::StrCat(
+      "redis-benchmark -q -p ", redis.port(), " -n ", requests, " -c ", clients,
+      " -P ", pipeline, " -r ", kKeys, " evalsha ", digest,
+      " 1 'tollgate:{__rand_int__}' 1000 2>/dev/null | tr '\\r' '\\n'"
+      " | grep 'requests per second' | tail -1");
+  std::FILE* const pipe = ::popen(line.c_str(), "r");
+  char text[1024] = {};
+  if (pipe == nullptr) return 0;
+  const bool read = std::fgets(text, sizeof(text), pipe) != nullptr;
+  ::pclose(pipe);
+  const std::string out = text;
+  const size_t end = out.find(" requests per second");
+  if (!read || end == std::string::npos) return 0;
+  const size_t start = out.rfind(' ', end - 1) + 1;
+  double per_second = 0;
+  (void)absl::SimpleAtod(out.substr(start, end - start), &per_second);
+  return per_second;
+}
+
+// Keeps `window` runs under way until `runs` are done.
+class ClosedLoop {
+ public:
+  ClosedLoop(ScriptRunner& runner, const Clock& clock, int window, int64_t runs)
+      : runner_(runner), clock_(clock), left_(runs), open_(window) {}
+
+  // Runs a second.
+  double Measure() {
+    const int64_t runs = left_;
+    const int64_t start_ns = clock_.NowNs();
+    for (int i = open_; i > 0; --i) Start();
+    std::unique_lock<std::mutex> lock(mutex_);
+    done_.wait(lock, [this] { return open_ == 0; });
+    return static_cast<double>(runs) * 1e9 /
+           static_cast<double>(clock_.NowNs() - start_ns);
+  }
+  [[nodiscard]] int64_t failures() const { return failures_; }
+
+ private:
+  void Start() {
+    const int64_t number = --left_;
+    if (number < 0) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (--open_ == 0) done_.notify_all();
+      return;
+    }
+    ScriptRun run;
+    run.keys = {absl::StrCat("tollgate:{", (number * 7919) % kKeys, "}")};
+    run.args = {"1000"};
+    run.deadline_ns = clock_.NowNs() + kPatienceNs;
+    run.done = [this](const absl::StatusOr<Reply>& reply) {
+      if (!reply.ok()) ++failures_;
+      Start();
+    };
+    runner_.Run(std::move(run));
+  }
+
+  ScriptRunner& runner_;
+  const Clock& clock_;
+  std::atomic<int64_t> left_;
+  std::atomic<int64_t> failures_{0};
+  std::mutex mutex_;
+  std::condition_variable done_;
+  int open_;  // of the window; under mutex_ once it runs
+};
+
+// The 50th and 99th percentile, in microseconds, of runs that start at a rate.
+std::pair<double, double> OpenLoop(ScriptRunner& runner, const Clock& clock,
+                                   double per_second, int64_t runs) {
+  std::vector<int64_t> took_ns(static_cast<size_t>(runs), kPatienceNs);
+  std::atomic<int64_t> open{runs};
+  const int64_t start_ns = clock.NowNs();
+  for (int64_t i = 0; i < runs; ++i) {
+    const int64_t due_ns =
+        start_ns +
+        static_cast<int64_t>(static_cast<double>(i) * 1e9 / per_second);
+    if (due_ns > clock.NowNs()) {
+      std::this_thread::sleep_for(
+          std::chrono::nanoseconds(due_ns - clock.NowNs()));
+    }
+    ScriptRun run;
+    run.keys = {absl::StrCat("tollgate:{", (i * 7919) % kKeys, "}")};
+    run.args = {"1000"};
+    run.deadline_ns = clock.NowNs() + kPatienceNs;
+    run.done = [&, i, due_ns](const absl::StatusOr<Reply>& reply) {
+      if (reply.ok()) took_ns[static_cast<size_t>(i)] = clock.NowNs() - due_ns;
+      --open;
+    };
+    runner.Run(std::move(run));
+  }
+  while (open > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::sort(took_ns.begin(), took_ns.end());
+  const auto at = [&](double part) {
+    return static_cast<double>(took_ns[static_cast<size_t>(
+               static_cast<double>(runs - 1) * part)]) /
+           1000;
+  };
+  return {at(0.5), at(0.99)};
+}
+
+int Run(int64_t runs) {
+  const RedisProcess redis;
+  const SteadyClock clock;
+  RunCounters counters;
+  RedisOptions options = *ParseRedisUrl(redis.url());
+  options.stall = absl::Seconds(10);
+  auto made = MakeRedisRunner(options, {kScript}, clock, counters);
+  if (!made.ok()) return 1;
+  ScriptRunner& runner = **made;
+  const std::string digest =
+      redis.Cli(absl::StrCat("script load \"", kScript, "\""));
+  // The best of some rounds in turn, since whatever else the machine does takes
+  // from one or the other.
+  constexpr std::array<int, 5> kWindows = {1, 16, 64, 256, 1024};
+  double plain = 0;
+  double piped = 0;
+  std::array<double, kWindows.size()> rates{};
+  int64_t failures = 0;
+  for (int round = 0; round < 4; ++round) {
+    plain = std::max(plain, Benchmark(redis, digest, 16, 1, runs / 4));
+    piped = std::max(piped, Benchmark(redis, digest, 16, 16, runs));
+    for (size_t i = 0; i < kWindows.size(); ++i) {
+      ClosedLoop loop(runner, clock, kWindows[i],
+                      kWindows[i] == 1 ? runs / 10 : runs);
+      rates[i] = std::max(rates[i], loop.Measure());
+      failures += loop.failures();
+    }
+  }
+  const double best = *std::max_element(rates.begin(), rates.end());
+  std::printf("one-key script, runs/s\n");
+  std::printf("%-44s %10.0f\n", "redis-benchmark, 16 clients", plain);
+  std::printf("%-44s %10.0f\n", "redis-benchmark, 16 clients, pipelines of 16",
+              piped);
+  for (size_t i = 0; i < kWindows.size(); ++i) {
+    std::printf("the runner, %4d under way %18s %10.0f\n", kWindows[i], "",
+                rates[i]);
+  }
+  std::printf("%-44s %10.2f\n", "best of the runner / pipelined", best / piped);
+  std::printf("%-44s %10.2f\n", "best of the runner / unpipelined",
+              best / plain);
+  const auto [p50_us, p99_us] = OpenLoop(runner, clock, best / 2, runs / 2);
+  std::printf("%-44s %10.0f\n%-44s %10.0f\n", "at half of that, p50, us",
+              p50_us, "p99, us", p99_us);
+  std::printf("%-44s %10lld\n", "failures", static_cast<long long>(failures));
+  return failures == 0 && piped > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tollgate::redis
+
+int main(int argc, char** argv) {
+  return tollgate::redis::Run(argc > 1 ? std::max(std::atoll(argv[1]), 100LL)
+                                       : 100'000);
+}
