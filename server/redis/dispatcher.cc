@@ -235,7 +235,9 @@ absl::Status Dispatcher::OnGreeted(Node& node, const Greeting& greeting) {
         "is of a cluster or is not, and the server reached first is otherwise");
   }
   if (found == Topology::kCluster) {
-    ApplySlots(node, *greeting.slots());
+    // One that comes back may not know yet that others took its place: it is
+    // not heard while all is well.
+    if (!bulletin_.is_ready) ApplySlots(node, *greeting.slots());
   } else if (!greeting.is_primary()) {
     return absl::FailedPreconditionError("is a replica");
   }
@@ -270,12 +272,16 @@ void Dispatcher::RefreshSoon() {
 void Dispatcher::Refresh(int64_t now_ns) {
   refreshed_at_ns_ = now_ns;
   refresh_at_ns_ = now_ns + (bulletin_.is_ready ? kRefreshNs : kRefreshSoonNs);
-  // A node after the one asked last, so that one that is wrong or alone does
-  // not decide for long.
+  const bool has_owner = absl::c_any_of(nodes_, [](const auto& one) {
+    return one.second->is_up() && one.second->is_wanted();
+  });
+  // A node that serves slots, if there is one; and after the one asked last, so
+  // that one that is wrong or alone does not decide for long.
   auto next = nodes_.upper_bound(last_refreshed_);
   for (size_t i = 0; i < nodes_.size(); ++i, ++next) {
     if (next == nodes_.end()) next = nodes_.begin();
-    if (!next->second->is_up()) continue;
+    const Node& node = *next->second;
+    if (!node.is_up() || (has_owner && !node.is_wanted())) continue;
     last_refreshed_ = next->first;
     return next->second->AskSlots();
   }

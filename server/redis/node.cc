@@ -53,28 +53,33 @@ void Node::Flush() {
   for (const auto& connection : connections_) connection->Flush();
 }
 
+size_t Node::Wanted() const {
+  return is_up() && is_wanted_
+             ? static_cast<size_t>(context_.options.connections)
+             : 1;
+}
+
 int64_t Node::Step(int64_t now_ns) {
+  const auto bury = [this] {
+    std::erase_if(connections_,
+                  [](const auto& one) { return one->is_closed(); });
+  };
   for (const auto& connection : connections_) connection->Step(now_ns);
-  std::erase_if(connections_, [](const auto& one) { return one->is_closed(); });
+  bury();
   OpenMore(now_ns);
+  bury();  // what was refused at once
   int64_t next_ns = kNever;
   for (const auto& connection : connections_) {
     next_ns = std::min(next_ns, connection->Step(now_ns));
   }
-  const size_t want = is_up() && is_wanted_
-                          ? static_cast<size_t>(context_.options.connections)
-                          : 1;
-  if (connections_.size() < want && !is_resolving_) {
+  if (connections_.size() < Wanted() && !is_resolving_) {
     next_ns = std::min(next_ns, retry_at_ns_);
   }
   return next_ns;
 }
 
 void Node::OpenMore(int64_t now_ns) {
-  const size_t want = is_up() && is_wanted_
-                          ? static_cast<size_t>(context_.options.connections)
-                          : 1;
-  while (connections_.size() < want && !is_resolving_ &&
+  while (connections_.size() < Wanted() && !is_resolving_ &&
          now_ns >= retry_at_ns_) {
     if (address_ < addresses_.size()) {
       Open();

@@ -91,6 +91,7 @@ class Node final : private Connection::Events {
   void OnLost(JobPtr job, const absl::Status& why) override;
   void OnClosed(Connection& connection, const absl::Status& why) override;
 
+  [[nodiscard]] size_t Wanted() const;  // connections
   void OpenMore(int64_t now_ns);
   void Open();
   void Fail(const absl::Status& why);

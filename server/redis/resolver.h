@@ -25,7 +25,7 @@ struct Address {
 [[nodiscard]] std::optional<Address> NumericAddress(const Endpoint& endpoint);
 
 // Looks up names on a thread of its own, since the system's way to do so may
-// wait for many seconds. Thread-safe.
+// wait for many seconds, and its end too then. Thread-safe.
 class Resolver {
  public:
   // `ring` is called, on that thread, when there is an answer to Take.
