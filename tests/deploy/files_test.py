@@ -58,7 +58,8 @@ class Alerts(unittest.TestCase):
 class Pages(unittest.TestCase):
 
   def test_links_lead_somewhere(self):
-    for page in sorted(DEPLOY.rglob("*.md")):
+    pages = [*DEPLOY.rglob("*.md"), *(ROOT / "client").rglob("*.md")]
+    for page in sorted([*pages, *ROOT.glob("*.md")]):
       text = page.read_text()
       for link in re.findall(r"\]\(([^)]+)\)", text):
         with self.subTest(f"{page.relative_to(ROOT)}: {link}"):
