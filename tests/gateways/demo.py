@@ -20,11 +20,11 @@ def free_port():
     return probe.getsockname()[1]
 
 
-def wait_for(what, condition):
-  deadline = time.monotonic() + PATIENCE_S
+def wait_for(what, condition, patience_s=PATIENCE_S):
+  deadline = time.monotonic() + patience_s
   while not condition():
     if time.monotonic() > deadline:
-      raise AssertionError(f"{what} did not happen within {PATIENCE_S} s")
+      raise AssertionError(f"{what} did not happen within {patience_s} s")
     time.sleep(0.02)
 
 
