@@ -20,8 +20,8 @@ install(TARGETS tollgate tollgate-server)
 install(FILES client/client.h client/decision.h client/http_headers.h
               client/options.h client/request.h client/stats.h client/tls.h
         DESTINATION "${header_dir}/client")
-install(FILES client/grpc/call_entries.h client/grpc/refusal_status.h
-              client/grpc/service_limiter.h
+install(FILES client/grpc/call_entries.h client/grpc/limited_service.h
+              client/grpc/refusal_status.h client/grpc/service_limiter.h
         DESTINATION "${header_dir}/client/grpc")
 install(DIRECTORY proto/tollgate
         DESTINATION "${CMAKE_INSTALL_DATADIR}/tollgate/proto"

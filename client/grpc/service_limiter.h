@@ -68,7 +68,8 @@ class Admission {
 //   const auto admission = limiter.Admit(*context, "SayHello");
 //   if (!admission.ok()) return admission.status();
 //
-// It works alike for the synchronous, callback and completion queue APIs. It is
+// It works alike for the synchronous, callback and completion queue APIs; for
+// all methods of a synchronous service at once there is LimitedService. It is
 // no interceptor: those of gRPC see a call, but cannot end it before its
 // handler has done the work. Thread-safe.
 class ServiceLimiter {

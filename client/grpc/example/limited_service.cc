@@ -1,7 +1,9 @@
-// A gRPC service that Tollgate limits: each method asks first. It answers
-// grpc.health.v1.Health, so that any health client can call it.
+// A gRPC service that Tollgate limits as a whole: its methods know nothing of
+// it. It answers grpc.health.v1.Health, so that any health client can call it.
 //
 //   tollgate-limited-service LISTEN [HOST:PORT of tollgate-server]
+#include "client/grpc/limited_service.h"
+
 #include <iostream>
 #include <memory>
 #include <string>
@@ -19,22 +21,13 @@ using grpc::health::v1::Health;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
-class LimitedHealth final : public Health::Service {
- public:
-  explicit LimitedHealth(tollgate::client::ServiceLimiter& limiter)
-      : limiter_(limiter) {}
-
-  grpc::Status Check(grpc::ServerContext* context,
+class HealthService final : public Health::Service {
+  grpc::Status Check(grpc::ServerContext* /*context*/,
                      const HealthCheckRequest* /*request*/,
                      HealthCheckResponse* response) override {
-    const auto admission = limiter_.Admit(*context, "Check");
-    if (!admission.ok()) return admission.status();
     response->set_status(HealthCheckResponse::SERVING);
     return grpc::Status::OK;
   }
-
- private:
-  tollgate::client::ServiceLimiter& limiter_;
 };
 
 }  // namespace
@@ -58,11 +51,18 @@ int main(int argc, char** argv) {
   limits.metadata = {{"x-api-key", "api_key"}};
   tollgate::client::ServiceLimiter limiter(**client, limits);
 
-  LimitedHealth service(limiter);
+  // In place of the service itself, this one is registered.
+  HealthService health;
+  auto limited =
+      tollgate::client::LimitedService::Create<Health>(health, limiter);
+  if (!limited.ok()) {
+    std::cerr << limited.status() << "\n";
+    return 2;
+  }
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(argv[1], grpc::InsecureServerCredentials(), &port);
-  builder.RegisterService(&service);
+  builder.RegisterService(limited->get());
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr) {
     std::cerr << "cannot listen at " << argv[1] << "\n";

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "client/client.h"
+#include "client/grpc/limited_service.h"
 #include "client/grpc/service_limiter.h"
 #include "client/http_headers.h"
 
