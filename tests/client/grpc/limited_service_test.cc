@@ -131,7 +131,9 @@ class LimitedServiceTest : public testing::Test {
   grpc::Status Once(grpc::ClientContext& context) {
     Text answer;
     const grpc::Status status = stub_->Once(&context, Long(), &answer);
-    if (status.ok()) EXPECT_EQ(answer.text(), Long().text());
+    if (status.ok()) {
+      EXPECT_EQ(answer.text(), Long().text());
+    }
     return status;
   }
   grpc::Status Gather(grpc::ClientContext& context) {
@@ -140,7 +142,9 @@ class LimitedServiceTest : public testing::Test {
     for (int i = 0; i < 3; ++i) writer->Write(Long());
     writer->WritesDone();
     const grpc::Status status = writer->Finish();
-    if (status.ok()) EXPECT_EQ(answer.text().size(), 3 * Long().text().size());
+    if (status.ok()) {
+      EXPECT_EQ(answer.text().size(), 3 * Long().text().size());
+    }
     return status;
   }
   grpc::Status Spread(grpc::ClientContext& context) {
@@ -148,7 +152,9 @@ class LimitedServiceTest : public testing::Test {
     int read = 0;
     for (Text text; reader->Read(&text);) ++read;
     const grpc::Status status = reader->Finish();
-    if (status.error_code() == grpc::StatusCode::ABORTED) EXPECT_EQ(read, 3);
+    if (status.error_code() == grpc::StatusCode::ABORTED) {
+      EXPECT_EQ(read, 3);
+    }
     return status;
   }
   grpc::Status Talk(grpc::ClientContext& context) {
