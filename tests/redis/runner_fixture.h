@@ -44,11 +44,16 @@ class TestRunner {
   std::future<absl::StatusOr<Reply>> Start(
       size_t script, const std::string& key, const std::string& arg,
       absl::Duration patience = absl::Seconds(20)) {
+    return Start(script, std::vector<std::string>{key}, arg, patience);
+  }
+  std::future<absl::StatusOr<Reply>> Start(
+      size_t script, std::vector<std::string> keys, const std::string& arg,
+      absl::Duration patience = absl::Seconds(20)) {
     auto promise = std::make_shared<std::promise<absl::StatusOr<Reply>>>();
     auto future = promise->get_future();
     ScriptRun run;
     run.script = script;
-    run.keys = {key};
+    run.keys = std::move(keys);
     run.args = {arg};
     run.deadline_ns = clock_.NowNs() + absl::ToInt64Nanoseconds(patience);
     run.done = [promise](absl::StatusOr<Reply> reply) {
