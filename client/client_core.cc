@@ -116,7 +116,7 @@ struct ClientCore::GiveBack final : ReplyHandler {
   // Whether the service is there, decisions find out: this stays out of it.
   void OnReply(const absl::Status& reply, Decision /*decided*/) override {
     core.gives_back_out_.fetch_sub(1, std::memory_order_relaxed);
-    if (!reply.ok()) core.Count(kGiveBackFailures);
+    if (!reply.ok()) core.counters_.Count(CallCounters::kGiveBackFailures);
   }
   ClientCore& core;
 };
@@ -210,12 +210,12 @@ bool ClientCore::AdmitGiveBack() {
   if (!open) {
     if (gives_back_out_.fetch_add(1, std::memory_order_relaxed) <
         options_.max_in_flight) {
-      Count(kGivesBack);
+      counters_.Count(CallCounters::kGivesBack);
       return true;
     }
     gives_back_out_.fetch_sub(1, std::memory_order_relaxed);
   }
-  Count(kGiveBackFailures);
+  counters_.Count(CallCounters::kGiveBackFailures);
   return false;
 }
 
@@ -223,7 +223,7 @@ absl::StatusOr<ClientCore::Call*> ClientCore::Admit(const Request& request,
                                                     int64_t now_ns) {
   absl::Status valid = CheckRequest(request);
   if (!valid.ok()) {
-    Count(kBadRequests);
+    counters_.Count(CallCounters::kBadRequests);
     return valid;
   }
   Call* call = nullptr;
@@ -244,7 +244,7 @@ absl::StatusOr<ClientCore::Call*> ClientCore::Admit(const Request& request,
   }
   if (call != nullptr) return call;
   if (permit == Breaker::Permit::kSend) {
-    Count(kOverflows);
+    counters_.Count(CallCounters::kOverflows);
     static const auto& full = *new absl::Status(
         absl::ResourceExhaustedError("max_in_flight calls are out already"));
     return full;
@@ -265,12 +265,12 @@ void ClientCore::Free(Call& call) {
 // has been answered locally. A health check would need another service's
 // protocol and could be answered by a process that cannot decide.
 void ClientCore::SendProbe(const Request& request) {
-  Count(kProbes);
+  counters_.Count(CallCounters::kProbes);
   transport_->Send(request, /*cost=*/0, options_.timeout, *probe_);
 }
 
 void ClientCore::Record(const absl::Status& status) {
-  CountError(status);
+  counters_.CountError(status);
   const bool outage = IsOutage(status);
   const int64_t now_ns = outage ? clock_->NowNs() : 0;
   MutexLock lock(mutex_);
@@ -283,7 +283,7 @@ void ClientCore::Record(const absl::Status& status) {
 
 void ClientCore::RecordProbe(const absl::Status& status) {
   const int64_t now_ns = clock_->NowNs();
-  CountError(status);
+  counters_.CountError(status);
   MutexLock lock(mutex_);
   if (IsOutage(status)) {
     breaker_.OnProbeFailure(now_ns, random_.Next());
@@ -341,57 +341,14 @@ Decision ClientCore::ByPolicy(absl::Status error) const {
 }
 
 Decision ClientCore::Counted(Decision decision) {
-  auto& counts = decision.allowed ? allowed_ : refused_;
-  counts.at(static_cast<size_t>(decision.source))
-      .fetch_add(1, std::memory_order_relaxed);
+  counters_.CountDecision(decision);
   return decision;
 }
 
-void ClientCore::Count(Counter counter) {
-  counters_.at(counter).fetch_add(1, std::memory_order_relaxed);
-}
-
-void ClientCore::CountError(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return;
-    case absl::StatusCode::kDeadlineExceeded:
-      return Count(kTimeouts);
-    case absl::StatusCode::kUnavailable:
-      return Count(kUnavailable);
-    case absl::StatusCode::kInvalidArgument:
-      return Count(kBadRequests);
-    default:
-      return Count(kOtherErrors);
-  }
-}
-
 ClientStats ClientCore::stats() const {
-  const auto count = [this](Counter counter) {
-    return counters_.at(counter).load(std::memory_order_relaxed);
-  };
-  const auto of = [](const auto& decisions, Source source) {
-    return decisions.at(static_cast<size_t>(source))
-        .load(std::memory_order_relaxed);
-  };
   ClientStats stats;
-  stats.service_refused = of(refused_, Source::kService);
-  stats.backstop_refused = of(refused_, Source::kBackstop);
-  stats.outage_policy_refused = of(refused_, Source::kOutagePolicy);
-  stats.service = of(allowed_, Source::kService) + stats.service_refused;
-  stats.refusal_cache = of(refused_, Source::kRefusalCache);
-  stats.backstop = of(allowed_, Source::kBackstop) + stats.backstop_refused;
-  stats.outage_policy =
-      of(allowed_, Source::kOutagePolicy) + stats.outage_policy_refused;
+  counters_.Tell(stats);
   stats.policy = rules_->stats();
-  stats.timeouts = count(kTimeouts);
-  stats.unavailable = count(kUnavailable);
-  stats.other_errors = count(kOtherErrors);
-  stats.bad_requests = count(kBadRequests);
-  stats.overflows = count(kOverflows);
-  stats.probes = count(kProbes);
-  stats.gives_back = count(kGivesBack);
-  stats.give_back_failures = count(kGiveBackFailures);
   MutexLock lock(mutex_);
   stats.breaker_open = breaker_.open();
   stats.in_flight = static_cast<uint32_t>(calls_.size() - free_.size());

@@ -1,7 +1,6 @@
 #ifndef TOLLGATE_CLIENT_CLIENT_CORE_H_
 #define TOLLGATE_CLIENT_CLIENT_CORE_H_
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "client/backoff.h"
 #include "client/backstop.h"
 #include "client/breaker.h"
+#include "client/call_counters.h"
 #include "client/call_wait.h"
 #include "client/decision.h"
 #include "client/options.h"
@@ -76,26 +76,15 @@ class ClientCore {
   struct Call;
   struct Probe;
   struct GiveBack;
-  enum Counter {
-    kTimeouts,
-    kUnavailable,
-    kOtherErrors,
-    kBadRequests,
-    kOverflows,
-    kProbes,
-    kGivesBack,
-    kGiveBackFailures,
-    kCounters
-  };
 
   ClientCore(const ClientOptions& options, ClientParts parts,
              std::unique_ptr<Backstop> backstop);
 
-  // A slot for sending `request`, or why it is answered locally.
   // Of a refusal under the rules that the service has said last.
   Fingerprint KeyOf(const Request& request) const {
     return refusals_.KeyOf(request, rules_->version());
   }
+  // A slot for sending `request`, or why it is answered locally.
   absl::StatusOr<Call*> Admit(const Request& request, int64_t now_ns);
   void Free(Call& call);
   // Whether one more release or refund may be sent; if not, it is counted.
@@ -111,8 +100,6 @@ class ClientCore {
   Decision DecideLocally(const Request& request, absl::Status error);
   Decision ByPolicy(absl::Status error) const;
   Decision Counted(Decision decision);
-  void Count(Counter counter);
-  void CountError(const absl::Status& status);
 
   const ClientOptions options_;
   const std::unique_ptr<Clock> clock_;
@@ -130,10 +117,7 @@ class ClientCore {
   const std::unique_ptr<GiveBack> give_back_;
   std::atomic<uint32_t> gives_back_out_{0};  // a bound; orders nothing
 
-  // Relaxed counts: of calls by end, of decisions by Source and outcome.
-  std::array<std::atomic<uint64_t>, kCounters> counters_{};
-  std::array<std::atomic<uint64_t>, 4> allowed_{};
-  std::array<std::atomic<uint64_t>, 4> refused_{};
+  CallCounters counters_;
 
   const std::unique_ptr<Transport> transport_;
 };
