@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
-#include <iterator>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +11,8 @@
 #include "server/base/mutex.h"
 #include "server/limiter/registry.h"
 #include "server/limiter/rule_set.h"
+#include "server/metrics/call_counters.h"
+#include "server/metrics/client_metrics.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/process_families.h"
 #include "server/metrics/refused_families.h"
@@ -53,26 +52,14 @@ constexpr std::array<const char*, kDomainColumns> kDomainOutcomes = {
 // Requests for a domain that no rule names.
 constexpr char kUnknownDomain[] = "_unknown";
 
-// Upper bounds of the duration histogram.
-constexpr std::array<int64_t, 13> kDurationBoundsNs = {
-    10'000,     25'000,     50'000,     100'000,   250'000,
-    500'000,    1'000'000,  2'500'000,  5'000'000, 10'000'000,
-    25'000'000, 50'000'000, 100'000'000};
-
 // Columns of the one row of the service's totals.
 enum TotalColumn : size_t {
-  kArrivals,
-  kExpired,
-  kOverload,
-  kInvalid,
   kUnknownDomainRequests,
   kReloadSuccess,
   kReloadFailure,
   kUnparsableAddresses,
   kOverflow,
-  kDurationSumNs,
-  kDurationBuckets,  // one more than there are bounds
-  kTotalColumns = kDurationBuckets + kDurationBoundsNs.size() + 1,
+  kTotalColumns,
 };
 
 // The rules in force, as a scrape shows them.
@@ -92,22 +79,6 @@ struct InForce {
 
 double ToDouble(uint64_t value) { return static_cast<double>(value); }
 
-ClientMetric CounterOf(uint64_t value,
-                       std::vector<ClientMetric::Label> labels = {}) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  metric.counter.value = ToDouble(value);
-  return metric;
-}
-
-ClientMetric GaugeOf(double value,
-                     std::vector<ClientMetric::Label> labels = {}) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  metric.gauge.value = value;
-  return metric;
-}
-
 class PrometheusMetrics final : public Metrics {
  public:
   explicit PrometheusMetrics(MetricsOptions options)
@@ -119,12 +90,14 @@ class PrometheusMetrics final : public Metrics {
   void OnRules(const RuleSet& rules) override;
   void OnDecision(const Decision& decision) override;
 
-  void CountArrival() override { totals_.Add(0, kArrivals); }
-  void CountFinish(int64_t duration_ns) override;
-  void CountExpired() override { totals_.Add(0, kExpired); }
-  void CountOverload() override { totals_.Add(0, kOverload); }
-  void CountInvalid() override { totals_.Add(0, kInvalid); }
-  void CountWatchers(int change) override { watchers_.fetch_add(change); }
+  void CountArrival() override { calls_.CountArrival(); }
+  void CountFinish(int64_t duration_ns) override {
+    calls_.CountFinish(duration_ns);
+  }
+  void CountExpired() override { calls_.CountExpired(); }
+  void CountOverload() override { calls_.CountOverload(); }
+  void CountInvalid() override { calls_.CountInvalid(); }
+  void CountWatchers(int change) override { calls_.CountWatchers(change); }
   [[nodiscard]] uint64_t overflow_count() const override {
     return Total(kOverflow);
   }
@@ -156,8 +129,6 @@ class PrometheusMetrics final : public Metrics {
                   const BucketTotals& buckets) const;
   void AddService(Families& out) const;
   void AddRules(Families& out) const;
-  [[nodiscard]] uint64_t Finished() const;
-  [[nodiscard]] ClientMetric Durations() const;
   [[nodiscard]] uint64_t Total(size_t column) const {
     return totals_.Sum(0, column);
   }
@@ -166,7 +137,7 @@ class PrometheusMetrics final : public Metrics {
   ShardedCounters rules_{kRuleColumns, 1024};
   ShardedCounters domains_{kDomainColumns, 64};
   ShardedCounters totals_{kTotalColumns, 1};
-  std::atomic<int64_t> watchers_{0};  // changes seldom
+  CallCounters calls_;
   StateCounters state_;
   mutable Mutex mutex_;
   std::shared_ptr<const InForce> in_force_ ABSL_GUARDED_BY(mutex_);
@@ -256,14 +227,6 @@ void PrometheusMetrics::OnDecision(const Decision& decision) {
     column = kDomainAllowed;
   }
   domains_.Add(decision.domain->index, column);
-}
-
-void PrometheusMetrics::CountFinish(int64_t duration_ns) {
-  duration_ns = std::max<int64_t>(0, duration_ns);
-  const auto* const bound = std::lower_bound(
-      kDurationBoundsNs.begin(), kDurationBoundsNs.end(), duration_ns);
-  totals_.Add(0, kDurationBuckets + (bound - kDurationBoundsNs.begin()));
-  totals_.Add(0, kDurationSumNs, static_cast<uint64_t>(duration_ns));
 }
 
 std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
@@ -362,32 +325,7 @@ void PrometheusMetrics::AddRequests(Families& out,
 }
 
 void PrometheusMetrics::AddService(Families& out) const {
-  // Finished before arrived: a call between the two reads counts as in flight.
-  const uint64_t finished = Finished();
-  const uint64_t arrived = std::max(finished, Total(kArrivals));
-  out.push_back({"tollgate_in_flight_requests",
-                 "Calls being answered now.",
-                 MetricType::Gauge,
-                 {GaugeOf(ToDouble(arrived - finished))}});
-  out.push_back({"tollgate_policy_watchers",
-                 "Clients that watch the outage policy, which share each limit "
-                 "in an outage.",
-                 MetricType::Gauge,
-                 {GaugeOf(static_cast<double>(watchers_.load()))}});
-  out.push_back({"tollgate_request_duration_seconds",
-                 "From the arrival of a call to the end of its answer.",
-                 MetricType::Histogram,
-                 {Durations()}});
-  out.push_back({"tollgate_shed_total",
-                 "Requests turned away undecided: past their deadline, or "
-                 "with too many calls in flight.",
-                 MetricType::Counter,
-                 {CounterOf(Total(kExpired), {{"reason", "expired"}}),
-                  CounterOf(Total(kOverload), {{"reason", "overload"}})}});
-  out.push_back({"tollgate_invalid_requests_total",
-                 "Requests outside the bounds of the interface.",
-                 MetricType::Counter,
-                 {CounterOf(Total(kInvalid))}});
+  calls_.AddFamilies(out);
   out.push_back({"tollgate_unparsable_addresses_total",
                  "Values that a rule wanted as an IP address and that were "
                  "none.",
@@ -428,31 +366,6 @@ void PrometheusMetrics::AddRules(Families& out) const {
                  "The hash of the rules in force.",
                  MetricType::Gauge,
                  {GaugeOf(1, {{"hash", hash}})}});
-}
-
-uint64_t PrometheusMetrics::Finished() const {
-  uint64_t count = 0;
-  for (size_t i = 0; i <= kDurationBoundsNs.size(); ++i) {
-    count += Total(kDurationBuckets + i);
-  }
-  return count;
-}
-
-ClientMetric PrometheusMetrics::Durations() const {
-  constexpr double kSecond = 1e9;
-  ClientMetric metric;
-  uint64_t count = 0;
-  for (size_t i = 0; i <= kDurationBoundsNs.size(); ++i) {
-    count += Total(kDurationBuckets + i);
-    const double bound =
-        i == kDurationBoundsNs.size()
-            ? std::numeric_limits<double>::infinity()
-            : static_cast<double>(kDurationBoundsNs[i]) / kSecond;
-    metric.histogram.bucket.push_back({count, bound});
-  }
-  metric.histogram.sample_count = count;
-  metric.histogram.sample_sum = ToDouble(Total(kDurationSumNs)) / kSecond;
-  return metric;
 }
 
 }  // namespace

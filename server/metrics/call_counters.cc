@@ -1,0 +1,77 @@
+#include "server/metrics/call_counters.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "server/metrics/client_metrics.h"
+
+namespace tollgate {
+
+using prometheus::ClientMetric;
+using prometheus::MetricType;
+
+void CallCounters::CountFinish(int64_t duration_ns) {
+  duration_ns = std::max<int64_t>(0, duration_ns);
+  const auto* const bound = std::lower_bound(
+      kDurationBoundsNs.begin(), kDurationBoundsNs.end(), duration_ns);
+  counts_.Add(0, kDurationBuckets + (bound - kDurationBoundsNs.begin()));
+  counts_.Add(0, kDurationSumNs, static_cast<uint64_t>(duration_ns));
+}
+
+void CallCounters::AddFamilies(
+    std::vector<prometheus::MetricFamily>& out) const {
+  // Finished before arrived: a call between the two reads counts as in flight.
+  const uint64_t finished = Finished();
+  const uint64_t arrived = std::max(finished, Sum(kArrivals));
+  out.push_back({"tollgate_in_flight_requests",
+                 "Calls being answered now.",
+                 MetricType::Gauge,
+                 {GaugeOf(static_cast<double>(arrived - finished))}});
+  out.push_back({"tollgate_policy_watchers",
+                 "Clients that watch the outage policy, which share each limit "
+                 "in an outage.",
+                 MetricType::Gauge,
+                 {GaugeOf(static_cast<double>(watchers_.load()))}});
+  out.push_back({"tollgate_request_duration_seconds",
+                 "From the arrival of a call to the end of its answer.",
+                 MetricType::Histogram,
+                 {Durations()}});
+  out.push_back({"tollgate_shed_total",
+                 "Requests turned away undecided: past their deadline, or "
+                 "with too many calls in flight.",
+                 MetricType::Counter,
+                 {CounterOf(Sum(kExpired), {{"reason", "expired"}}),
+                  CounterOf(Sum(kOverload), {{"reason", "overload"}})}});
+  out.push_back({"tollgate_invalid_requests_total",
+                 "Requests outside the bounds of the interface.",
+                 MetricType::Counter,
+                 {CounterOf(Sum(kInvalid))}});
+}
+
+uint64_t CallCounters::Finished() const {
+  uint64_t count = 0;
+  for (size_t i = 0; i <= kDurationBoundsNs.size(); ++i) {
+    count += Sum(kDurationBuckets + i);
+  }
+  return count;
+}
+
+ClientMetric CallCounters::Durations() const {
+  constexpr double kSecond = 1e9;
+  ClientMetric metric;
+  uint64_t count = 0;
+  for (size_t i = 0; i <= kDurationBoundsNs.size(); ++i) {
+    count += Sum(kDurationBuckets + i);
+    const double bound =
+        i == kDurationBoundsNs.size()
+            ? std::numeric_limits<double>::infinity()
+            : static_cast<double>(kDurationBoundsNs[i]) / kSecond;
+    metric.histogram.bucket.push_back({count, bound});
+  }
+  metric.histogram.sample_count = count;
+  metric.histogram.sample_sum =
+      static_cast<double>(Sum(kDurationSumNs)) / kSecond;
+  return metric;
+}
+
+}  // namespace tollgate
