@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
+#include "server/base/pages.h"
 #include "server/limiter/bucket.h"
 
 namespace tollgate {
@@ -18,18 +18,27 @@ namespace tollgate {
 // chunks of 8, 16, 32, ... buckets. Memory beyond the end is not touched, so it
 // costs address space only. Thread-compatible.
 class BucketChunks {
- private:
-  struct Free {
-    void operator()(Bucket* chunk) const { ::operator delete(chunk); }
-  };
-
  public:
-  // The memory of one chunk.
-  using Chunk = std::unique_ptr<Bucket, Free>;
+  // The memory of one chunk, given back with it.
+  class Chunk {
+   public:
+    Chunk(Bucket* buckets, uint32_t capacity)
+        : buckets_(buckets), bytes_(capacity * sizeof(Bucket)) {}
+    ~Chunk() { FreeZeroed(buckets_, bytes_); }
+    Chunk(Chunk&& other) noexcept
+        : buckets_(std::exchange(other.buckets_, nullptr)),
+          bytes_(other.bytes_) {}
+    Chunk& operator=(Chunk&&) = delete;
+
+   private:
+    Bucket* buckets_;
+    size_t bytes_;
+  };
 
   BucketChunks() = default;
   ~BucketChunks() {
     while (size_ > 0) PopBack();
+    const std::vector<Chunk> spare = TakeSpare();
   }
   BucketChunks(const BucketChunks&) = delete;
   BucketChunks& operator=(const BucketChunks&) = delete;
@@ -39,17 +48,17 @@ class BucketChunks {
   // `slot` is below size().
   [[nodiscard]] Bucket& operator[](uint32_t slot) const {
     const uint32_t chunk = ChunkOf(slot);
-    return chunks_[chunk].get()[slot - FirstOf(chunk)];
+    return chunks_[chunk][slot - FirstOf(chunk)];
   }
 
   // Adds an untouched bucket.
   Bucket& PushBack() {
     const uint32_t chunk = ChunkOf(size_);
     if (chunks_[chunk] == nullptr) {
-      chunks_[chunk].reset(static_cast<Bucket*>(
-          ::operator new(CapacityOf(chunk) * sizeof(Bucket))));
+      chunks_[chunk] = static_cast<Bucket*>(
+          AllocateZeroed(CapacityOf(chunk) * sizeof(Bucket)));
     }
-    Bucket* bucket = chunks_[chunk].get() + (size_ - FirstOf(chunk));
+    Bucket* bucket = chunks_[chunk] + (size_ - FirstOf(chunk));
     ++size_;
     return *std::construct_at(bucket);
   }
@@ -62,8 +71,7 @@ class BucketChunks {
 
   // Takes out what is beyond the end, but for one chunk while the one before it
   // is over half full, so that a size that swings about a boundary does not
-  // allocate each time. To be let go where no lock is held: the allocator may
-  // give much back to the system then, which takes milliseconds.
+  // allocate each time. To be let go where no lock is held.
   [[nodiscard]] std::vector<Chunk> TakeSpare() {
     uint32_t from = 0;
     if (size_ > 0) {
@@ -73,7 +81,9 @@ class BucketChunks {
     }
     std::vector<Chunk> spare;
     while (from < kChunks && chunks_[from] != nullptr) {
-      spare.push_back(std::move(chunks_[from++]));
+      spare.emplace_back(std::exchange(chunks_[from], nullptr),
+                         CapacityOf(from));
+      ++from;
     }
     return spare;
   }
@@ -91,7 +101,7 @@ class BucketChunks {
   }
 
   uint32_t size_ = 0;
-  std::array<Chunk, kChunks> chunks_;
+  std::array<Bucket*, kChunks> chunks_{};  // owned
 };
 
 }  // namespace tollgate

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "server/base/keyed_hash.h"
+#include "server/base/pages.h"
 
 namespace tollgate {
 
@@ -21,6 +21,11 @@ class SlotIndex {
  public:
   static constexpr uint32_t kNone = 0xFFFFFFFF;
   static constexpr uint32_t kMaxSlots = (1U << 24) - 1;
+
+  SlotIndex() = default;
+  ~SlotIndex() { Free(entries_, capacity_); }
+  SlotIndex(const SlotIndex&) = delete;
+  SlotIndex& operator=(const SlotIndex&) = delete;
 
   // The slot of `fingerprint`, or kNone.
   template <typename FingerprintOf>
@@ -76,7 +81,8 @@ class SlotIndex {
   template <typename FingerprintOf>
   void Shrink(const FingerprintOf& fingerprint_of) {
     if (size_ == 0) {
-      entries_.reset();
+      Free(entries_, capacity_);
+      entries_ = nullptr;
       capacity_ = 0;
     } else if (capacity_ > kMinCapacity && size_ * 8 < capacity_) {
       Resize(capacity_ / 4, fingerprint_of);
@@ -114,18 +120,23 @@ class SlotIndex {
   }
   template <typename FingerprintOf>
   void Resize(uint32_t capacity, const FingerprintOf& fingerprint_of) {
-    const std::unique_ptr<uint32_t[]> old = std::move(entries_);
+    uint32_t* const old = entries_;
     const uint32_t old_capacity = capacity_;
-    entries_ = std::make_unique<uint32_t[]>(capacity);
+    entries_ =
+        static_cast<uint32_t*>(AllocateZeroed(capacity * sizeof(uint32_t)));
     capacity_ = capacity;
     for (uint32_t i = 0; i < old_capacity; ++i) {
       if (old[i] == 0) continue;
       Place(fingerprint_of(SlotOf(old[i])), SlotOf(old[i]));
     }
+    Free(old, old_capacity);
+  }
+  static void Free(uint32_t* entries, uint32_t capacity) {
+    FreeZeroed(entries, capacity * sizeof(uint32_t));
   }
 
-  std::unique_ptr<uint32_t[]> entries_;  // 0, or tag and slot + 1
-  uint32_t capacity_ = 0;                // 0 or a power of two
+  uint32_t* entries_ = nullptr;  // owned; 0, or tag and slot + 1
+  uint32_t capacity_ = 0;        // 0 or a power of two
   uint32_t size_ = 0;
 };
 
