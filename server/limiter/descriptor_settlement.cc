@@ -40,6 +40,9 @@ class DescriptorSettlement {
       Conclude();
     }
     if (!decision_.peek) Punish();
+    if (decision_.outcome == Outcome::kRefused) {
+      decision_.stands_for_ns = StandsForNs();
+    }
     Refund();
   }
 
@@ -197,6 +200,27 @@ class DescriptorSettlement {
           std::max(status.retry_after_ns, verdict.retry_after_ns);
       Count(status, decision_);
     }
+  }
+
+  // One limit that refuses on its own is enough, whatever becomes of the
+  // others; but a request that gives tokens back may end its own refusal.
+  [[nodiscard]] int64_t StandsForNs() const {
+    int64_t stands_for_ns = 0;
+    for (size_t i = 0; i < charges_.size(); ++i) {
+      const DescriptorCharge& c = charges_[i];
+      const RuleStatus& status = decision_.statuses[i];
+      if (c.action == BucketAction::kRefund) return 0;
+      if (c.quota || c.charge.shadow || status.outcome != Outcome::kRefused) {
+        continue;
+      }
+      if (c.charge.rule->rule.penalty.has_value() && !c.charge.blocked) {
+        return 0;
+      }
+      if (c.charge.algorithm().TakesByTicket() && !c.charge.blocked) continue;
+      if (c.charge.overflow) continue;  // until there is room for its own
+      stands_for_ns = std::max(stands_for_ns, status.retry_after_ns);
+    }
+    return stands_for_ns;
   }
 
   void Refund() {

@@ -1,9 +1,12 @@
 // How long a refusal may be repeated without asking: Decision::stands_for_ns.
+#include <vector>
+
 #include "gtest/gtest.h"
 #include "server/base/clock.h"
 #include "server/limiter/limiter.h"
 #include "tests/limiter/ask.h"
 #include "tests/limiter/limits.h"
+#include "tests/limiter/nodes.h"
 
 namespace tollgate {
 namespace {
@@ -72,6 +75,51 @@ TEST_F(StandingRefusalTest, APenaltySeesEachRefusalUntilItBlocks) {
   Ask();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask().stands_for_ns, 0);
   EXPECT_EQ(Ask().stands_for_ns, 600 * kSecond) << "is blocked";
+}
+
+// Nodes, and what asks by descriptor.
+constexpr char kUser[] = "user";
+
+TEST_F(StandingRefusalTest, OfANodeStandsAsLongAsTheLongestWait) {
+  SetRules(limiter_, {NodeAt({{kUser, "", false}},
+                             {Written(1, LimitUnit::kSecond), Written(1)})});
+  EXPECT_EQ(Ask().stands_for_ns, 0) << "is allowed";
+  clock_.Advance(kSecond / 4);
+  EXPECT_EQ(Ask().stands_for_ns, 60 * kSecond - kSecond / 4);
+  EXPECT_EQ(Ask(2).stands_for_ns, 0) << "is impossible";
+}
+
+TEST_F(StandingRefusalTest, OfANodeStandsUntilAllDescriptorsPassTogether) {
+  SetRules(limiter_, {NodeAt({{kUser, "", false}}, {Written(60)})});
+  const std::vector<std::vector<Entry>> twice = {{{"user", "ana"}},
+                                                 {{"user", "ana"}}};
+  ASSERT_TRUE(Ask(53).allowed());
+  const int64_t stands_ns = AskOn(limiter_, twice, {}, 5).stands_for_ns;
+  EXPECT_EQ(stands_ns, 3 * kSecond) << "of 10 there are 7";
+  clock_.Advance(stands_ns - 1);
+  EXPECT_FALSE(AskOn(limiter_, twice, {}, 5).allowed());
+  clock_.Advance(1);
+  EXPECT_TRUE(AskOn(limiter_, twice, {}, 5).allowed());
+}
+
+TEST_F(StandingRefusalTest, OfNodesInQuotaModeDoesNotStand) {
+  Rule quota = NodeAt({{kUser, "", false}}, {Written(1)});
+  quota.node->quota_mode = true;
+  SetRules(limiter_, {quota});
+  Ask();
+  const Decision refused = Ask();
+  EXPECT_EQ(refused.outcome, Outcome::kRefused);
+  EXPECT_EQ(refused.stands_for_ns, 0);
+}
+
+TEST_F(StandingRefusalTest, DoesNotStandIfTheRequestGivesTokensBack) {
+  SetRules(limiter_, {NodeAt({{kUser, "", false}}, {Written(1)})});
+  Ask();
+  const std::vector<std::vector<Entry>> twice = {{{"user", "ana"}},
+                                                 {{"user", "ana"}}};
+  const Decision refused = AskOn(limiter_, twice, {Hits(1), GiveBack(1)});
+  EXPECT_EQ(refused.outcome, Outcome::kRefused);
+  EXPECT_EQ(refused.stands_for_ns, 0);
 }
 
 }  // namespace
