@@ -102,7 +102,9 @@ TEST(RedisRunnerInAnOutage, StaysQuickAndSmallUnderLoad) {
   // The deadline is 10 ms; the rest is for a machine that does much else.
   EXPECT_LT(load.TakeLongest(), absl::Seconds(5));
   // A sanitizer keeps what was freed for a while.
-  if (!kIsSanitized) EXPECT_LT(after_mb - before_mb, 32);
+  if (!kIsSanitized) {
+    EXPECT_LT(after_mb - before_mb, 32);
+  }
   EXPECT_FALSE(runner.runner().is_ready());
   const int64_t start_ns = runner.now_ns();
   redis.Continue();
