@@ -9,6 +9,7 @@ find_package(yaml-cpp CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 # Its own config is broken in Debian 12.
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)

@@ -24,11 +24,13 @@ absl::Status RuleLoader::Apply(LoadedRules loaded) {
   absl::Status status = limiter_.SetRules(*std::move(rules));
   if (!status.ok()) return status;
   metrics_.SetRulesHash(loaded.hash);
-  metrics_.SetLastReload(ReloadResult::kSuccess, wall_clock_.NowNs());
+  const int64_t now_ns = wall_clock_.NowNs();
+  metrics_.SetLastReload(ReloadResult::kSuccess, now_ns);
   RulesInForce in_force{std::move(loaded.hash), limiter_.rules()};
   MutexLock lock(mutex_);
   std::swap(in_force_, in_force);  // the old ones die after the lock
   failure_.clear();
+  loaded_at_ns_ = now_ns;
   return absl::OkStatus();
 }
 
@@ -45,13 +47,15 @@ void RuleLoader::Reload(LoadedRules loaded) {
 
 void RuleLoader::Fail(const absl::Status& status) {
   metrics_.CountReloadFailure();
-  metrics_.SetLastReload(ReloadResult::kFailure, wall_clock_.NowNs());
+  const int64_t now_ns = wall_clock_.NowNs();
+  metrics_.SetLastReload(ReloadResult::kFailure, now_ns);
   std::string failure(status.message());
   bool is_new = false;
   {
     MutexLock lock(mutex_);
     is_new = failure_ != failure;
     failure_ = failure;
+    loaded_at_ns_ = now_ns;
   }
   const std::string kept = RulesText(in_force());
   if (is_new) {
@@ -64,6 +68,11 @@ void RuleLoader::Fail(const absl::Status& status) {
 RulesInForce RuleLoader::in_force() const {
   MutexLock lock(mutex_);
   return in_force_;
+}
+
+RuleLoad RuleLoader::last_load() const {
+  MutexLock lock(mutex_);
+  return {failure_.empty(), loaded_at_ns_, failure_, in_force_};
 }
 
 std::string RuleLoader::Describe() const {

@@ -1,6 +1,7 @@
 #ifndef TOLLGATE_SERVER_APP_RULE_LOADER_H_
 #define TOLLGATE_SERVER_APP_RULE_LOADER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,14 @@
 #include "server/rules/rule_file.h"
 
 namespace tollgate {
+
+// How the rules were last loaded, and what is in force since. A plain value.
+struct RuleLoad {
+  bool ok = false;
+  int64_t at_ns = 0;
+  std::string failure;  // one line for each mistake; empty if it is ok
+  RulesInForce in_force;
+};
 
 // Brings loaded rules into force, all of them in one step, or keeps those that
 // are; logs, counts and remembers how it went. Thread-safe, except that calls
@@ -31,6 +40,8 @@ class RuleLoader {
 
   [[nodiscard]] RulesInForce in_force() const;
 
+  [[nodiscard]] RuleLoad last_load() const;
+
   // Such as "3 rules (hash 0123abcd)"; after a failed reload also why, over
   // several lines.
   [[nodiscard]] std::string Describe() const;
@@ -45,6 +56,7 @@ class RuleLoader {
   mutable Mutex mutex_;
   RulesInForce in_force_ ABSL_GUARDED_BY(mutex_);
   std::string failure_ ABSL_GUARDED_BY(mutex_);  // of the last reload, or empty
+  int64_t loaded_at_ns_ ABSL_GUARDED_BY(mutex_) = 0;  // good or not
 };
 
 }  // namespace tollgate

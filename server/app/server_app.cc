@@ -12,6 +12,7 @@
 #include "server/app/gateway_routes.h"
 #include "server/app/overflow_log.h"
 #include "server/app/rule_loader.h"
+#include "server/app/status_source.h"
 #include "server/base/clock.h"
 #include "server/http/http_server.h"
 #include "server/limiter/limiter.h"
@@ -22,6 +23,7 @@
 #include "server/rpc/rpc_server.h"
 #include "server/rules/rule_watcher.h"
 #include "server/state/state_keeper.h"
+#include "server/status/status_routes.h"
 #include "spdlog/spdlog.h"
 
 namespace tollgate {
@@ -128,6 +130,19 @@ class RunningServer final : public ServerApp {
   MemoryStore store_{limiter_};
   std::unique_ptr<state::StateKeeper> keeper_;
   RuleLoader rules_;
+  const StatusSource status_source_{
+      {.version = ServerVersion(),
+       .max_in_flight = options_.max_in_flight,
+       .has_state_file = !options_.state_file.empty(),
+       .readiness = [this] { return readiness(); },
+       .store =
+           [] {
+             return StoreStatus{.text = "memory: buckets are in this process"};
+           }},
+      limiter_,
+      *metrics_,
+      rules_,
+      limiter_clock_};
   std::unique_ptr<Sweeper> sweeper_;
   const OverflowLog overflow_log_{limiter_, *metrics_};
   std::unique_ptr<RpcServer> rpc_;
@@ -183,6 +198,12 @@ absl::Status RunningServer::StartHttp() {
        .check_headers =
            options_.rate_limit_headers.value_or(HeaderProfile::kDraft10)},
       limiter_, store_, steady_clock_, call_metrics_);
+  if (options_.status_page) {
+    for (HttpRoute& route :
+         MakeStatusRoutes([this] { return status_source_.Read(); })) {
+      http.routes.push_back(std::move(route));
+    }
+  }
   auto server = MakeHttpServer(std::move(http));
   if (!server.ok()) return server.status();
   http_ = *std::move(server);

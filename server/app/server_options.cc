@@ -80,6 +80,12 @@ absl::Status SetLogFormat(const std::string& value, ServerOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status SetStatusPage(const std::string& value, ServerOptions& options) {
+  if (value != "on" && value != "off") return Bad(value, "on or off");
+  options.status_page = value == "on";
+  return absl::OkStatus();
+}
+
 absl::Status SetTopRefused(const std::string& value, ServerOptions& options) {
   using Mode = RefusedKeysOptions::Mode;
   Mode& mode = options.refused_keys.mode;
@@ -167,15 +173,18 @@ constexpr std::array kFlags = {
          [](const std::string& v, ServerOptions& o) {
            return SetAddress(v, o.listen);
          }},
-    Flag{
-        "--http-listen", "HOST:PORT",
-        "Where /metrics, /healthz, /readyz, /json and /check are; port 0 takes "
-        "a free one, \"\" or off means no HTTP [127.0.0.1:8080]",
-        [](const std::string& v, ServerOptions& o) {
-          if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
-          o.http_listen.clear();
-          return absl::OkStatus();
-        }},
+    Flag{"--http-listen", "HOST:PORT",
+         "Where /, /metrics, /healthz, /readyz, /json and /check are; port 0 "
+         "takes a free one, \"\" or off means no HTTP [127.0.0.1:8080]",
+         [](const std::string& v, ServerOptions& o) {
+           if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
+           o.http_listen.clear();
+           return absl::OkStatus();
+         }},
+    Flag{"--status-page", "on|off",
+         "The status page at / of HTTP: rules, rates, and the keys that are "
+         "refused most, for whoever can reach that port [on]",
+         SetStatusPage},
     Flag{"--max-in-flight", "N",
          "Calls being answered at once; more are turned away with UNAVAILABLE "
          "[4096]",

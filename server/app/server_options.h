@@ -23,6 +23,7 @@ struct ServerOptions {
   LoadOptions load;  // how Envoy-format rule files are read
   std::string listen = "127.0.0.1:8081";
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
+  bool status_page = true;
   int64_t max_in_flight = 4096;
   int max_message_bytes = 64 * 1024;
   int64_t max_buckets = 10'000'000;

@@ -31,7 +31,7 @@ using HttpDone = absl::AnyInvocable<void(HttpAnswer)>;
 // One path and what answers it.
 struct HttpRoute {
   std::string path;   // such as "/check"
-  std::string about;  // a line for people who look around
+  std::string about;  // a line for people who look around; empty: not told
   // Whether any method will do and may bring a body; else GET and HEAD alone,
   // whose bodies are not looked at.
   bool any_method = false;

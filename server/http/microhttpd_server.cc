@@ -101,10 +101,11 @@ std::vector<HttpRoute> AllRoutes(const HttpServerOptions& options) {
 HttpAnswer NotFound(const std::vector<HttpRoute>& routes) {
   size_t longest = 0;
   for (const HttpRoute& route : routes) {
-    longest = std::max(longest, route.path.size());
+    if (!route.about.empty()) longest = std::max(longest, route.path.size());
   }
   std::string index = "tollgate answers here:\n";
   for (const HttpRoute& route : routes) {
+    if (route.about.empty()) continue;
     absl::StrAppend(&index, "  ", route.path,
                     std::string(longest + 2 - route.path.size(), ' '),
                     route.about, "\n");

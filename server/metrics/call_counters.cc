@@ -18,20 +18,29 @@ void CallCounters::CountFinish(int64_t duration_ns) {
   counts_.Add(0, kDurationSumNs, static_cast<uint64_t>(duration_ns));
 }
 
-void CallCounters::AddFamilies(
-    std::vector<prometheus::MetricFamily>& out) const {
+ServiceCounts CallCounters::counts() const {
   // Finished before arrived: a call between the two reads counts as in flight.
   const uint64_t finished = Finished();
   const uint64_t arrived = std::max(finished, Sum(kArrivals));
+  return {.in_flight = arrived - finished,
+          .expired = Sum(kExpired),
+          .overload = Sum(kOverload),
+          .invalid = Sum(kInvalid),
+          .watchers = watchers_.load()};
+}
+
+void CallCounters::AddFamilies(
+    std::vector<prometheus::MetricFamily>& out) const {
+  const ServiceCounts now = counts();
   out.push_back({"tollgate_in_flight_requests",
                  "Calls being answered now.",
                  MetricType::Gauge,
-                 {GaugeOf(static_cast<double>(arrived - finished))}});
+                 {GaugeOf(static_cast<double>(now.in_flight))}});
   out.push_back({"tollgate_policy_watchers",
                  "Clients that watch the outage policy, which share each limit "
                  "in an outage.",
                  MetricType::Gauge,
-                 {GaugeOf(static_cast<double>(watchers_.load()))}});
+                 {GaugeOf(static_cast<double>(now.watchers))}});
   out.push_back({"tollgate_request_duration_seconds",
                  "From the arrival of a call to the end of its answer.",
                  MetricType::Histogram,
@@ -40,12 +49,12 @@ void CallCounters::AddFamilies(
                  "Requests turned away undecided: past their deadline, or "
                  "with too many calls in flight.",
                  MetricType::Counter,
-                 {CounterOf(Sum(kExpired), {{"reason", "expired"}}),
-                  CounterOf(Sum(kOverload), {{"reason", "overload"}})}});
+                 {CounterOf(now.expired, {{"reason", "expired"}}),
+                  CounterOf(now.overload, {{"reason", "overload"}})}});
   out.push_back({"tollgate_invalid_requests_total",
                  "Requests outside the bounds of the interface.",
                  MetricType::Counter,
-                 {CounterOf(Sum(kInvalid))}});
+                 {CounterOf(now.invalid)}});
 }
 
 uint64_t CallCounters::Finished() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "prometheus/metric_family.h"
+#include "server/metrics/metrics.h"
 #include "server/metrics/sharded_counters.h"
 
 namespace tollgate {
@@ -25,6 +26,7 @@ class CallCounters {
   void CountInvalid() { counts_.Add(0, kInvalid); }
   void CountWatchers(int change) { watchers_.fetch_add(change); }
 
+  [[nodiscard]] ServiceCounts counts() const;
   void AddFamilies(std::vector<prometheus::MetricFamily>& out) const;
 
  private:

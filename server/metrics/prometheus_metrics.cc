@@ -112,6 +112,13 @@ class PrometheusMetrics final : public Metrics {
   }
   void CountStateSaved(int64_t at_ns) override { state_.CountSaved(at_ns); }
   void CountStateSaveFailure() override { state_.CountFailure(); }
+  [[nodiscard]] RuleCounts rule_counts(const RuleId& rule) const override;
+  [[nodiscard]] ServiceCounts service_counts() const override {
+    return calls_.counts();
+  }
+  [[nodiscard]] StateCounts state_counts() const override {
+    return state_.counts();
+  }
   void SetRulesHash(absl::string_view hash) override {
     MutexLock lock(mutex_);
     rules_hash_ = std::string(hash);
@@ -227,6 +234,17 @@ void PrometheusMetrics::OnDecision(const Decision& decision) {
     column = kDomainAllowed;
   }
   domains_.Add(decision.domain->index, column);
+}
+
+RuleCounts PrometheusMetrics::rule_counts(const RuleId& rule) const {
+  const auto sum = [&](size_t column) {
+    return rules_.Sum(rule.index, column);
+  };
+  return {.allowed = sum(kRuleAllowed),
+          .refused = sum(kRuleRefused),
+          .shadow_refused = sum(kRuleShadowRefused),
+          .impossible = sum(kRuleImpossible),
+          .overflow = sum(kRuleOverflow)};
 }
 
 std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {

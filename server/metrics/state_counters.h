@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "prometheus/metric_family.h"
+#include "server/metrics/metrics.h"
 
 namespace tollgate {
 
@@ -18,6 +19,10 @@ class StateCounters {
     ++saves_;
   }
   void CountFailure() { ++failures_; }
+
+  [[nodiscard]] StateCounts counts() const {
+    return {restored_, saves_, failures_, saved_at_ns_};
+  }
 
   // Adds the families. When it was last saved is there once it was.
   void AddFamilies(std::vector<prometheus::MetricFamily>& out) const;

@@ -68,6 +68,34 @@ TEST(ServerApp, DecidesByTheRuleFileAndCountsIt) {
             HasSubstr("tollgate_build_info{version=\"")));
 }
 
+TEST(ServerApp, ShowsHowItDoesToPeopleUnlessToldNotTo) {
+  const TempFiles files;
+  ServerOptions options = LocalOptions(files.Write("rules.yaml", kTwoRules));
+  auto app = StartServerApp(options);
+  ASSERT_TRUE(app.ok()) << app.status();
+  const int http = (*app)->http_port();
+  EXPECT_THAT(AskHttp(http, "GET", "/"),
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("<!DOCTYPE html>")));
+  for (int i = 0; i < 3; ++i) {
+    AskHttp(http, "GET", "/check?.domain=shop&user=%3Cb%3E");
+  }
+  EXPECT_THAT(AskHttp(http, "GET", "/status.json"),
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\"ready\":true"),
+                    HasSubstr("\"key\":\"user=<b>\""),
+                    HasSubstr("\"refused\":1,\"rule\":\"per-user\"")));
+  (*app)->AnnounceShutdown();
+  EXPECT_THAT(AskHttp(http, "GET", "/status.json"),
+              HasSubstr("\"ready\":false,\"reason\":\"draining"));
+  options.status_page = false;
+  app = StartServerApp(options);
+  ASSERT_TRUE(app.ok()) << app.status();
+  for (const char* path : {"/", "/status.json", "/status.js"}) {
+    EXPECT_THAT(AskHttp((*app)->http_port(), "GET", path),
+                AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr("/readyz")))
+        << path;
+  }
+}
+
 constexpr char kAna[] =
     R"({"domain":"shop","descriptors":[{"entries":[{"key":"user","value":"ana"}]}]})";
 

@@ -49,6 +49,7 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_FALSE(options.load.merge_domains);
   EXPECT_EQ(options.listen, "127.0.0.1:8081");
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
+  EXPECT_TRUE(options.status_page);
   EXPECT_EQ(options.max_in_flight, 4096);
   EXPECT_EQ(options.max_message_bytes, 65536);
   EXPECT_EQ(options.max_buckets, 10'000'000);
@@ -66,17 +67,30 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
 }
 
 TEST(ParseServerFlags, ReadsEveryFlag) {
-  const auto parsed = Parse(
-      {"--rules", "rules.d", "--rules-poll=10ms",
-       "--envoy-algorithm=fixed_window", "--merge-domains=true",
-       "--listen=[::]:0", "--http-listen=0.0.0.0:65535", "--max-in-flight=1",
-       "--max-message-bytes=1024", "--max-buckets=1000000000", "--threads=1024",
-       "--drain-grace=1h", "--drain-delay=500ms", "--log-level=error",
-       "--log-format=json", "--port-file=/tmp/p", "--top-refused=off",
-       "--top-refused-keys=1000", "--top-half-life=24h"});
+  const auto parsed = Parse({"--rules",
+                             "rules.d",
+                             "--rules-poll=10ms",
+                             "--envoy-algorithm=fixed_window",
+                             "--merge-domains=true",
+                             "--listen=[::]:0",
+                             "--http-listen=0.0.0.0:65535",
+                             "--max-in-flight=1",
+                             "--max-message-bytes=1024",
+                             "--max-buckets=1000000000",
+                             "--threads=1024",
+                             "--drain-grace=1h",
+                             "--drain-delay=500ms",
+                             "--log-level=error",
+                             "--log-format=json",
+                             "--port-file=/tmp/p",
+                             "--top-refused=off",
+                             "--top-refused-keys=1000",
+                             "--top-half-life=24h",
+                             "--status-page=off"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const ServerOptions& options = parsed->options;
   EXPECT_EQ(options.rules, "rules.d");
+  EXPECT_FALSE(options.status_page);
   EXPECT_EQ(options.rules_poll, absl::Milliseconds(10));
   EXPECT_EQ(options.load.envoy_algorithm->name(), "fixed_window");
   EXPECT_TRUE(options.load.merge_domains);
@@ -145,6 +159,7 @@ TEST(ParseServerFlags, NamesTheFlagWhatItGotAndWhatItWants) {
       {"--top-refused-keys=1001", "--top-refused-keys: got \"1001\", want"},
       {"--top-half-life=9s", "--top-half-life: got \"9s\", want a duration"},
       {"--top-half-life=25h", "--top-half-life: got \"25h\", want"},
+      {"--status-page=yes", "--status-page: got \"yes\", want on or off"},
       {"--nope=1", "got \"--nope=1\", want only the flags"},
       {"stray", "got \"stray\", want only the flags"},
       {"--threads", "--threads"},

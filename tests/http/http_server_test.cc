@@ -163,6 +163,17 @@ TEST(HttpServer, ServesFurtherRoutes) {
               HasSubstr("  /echo     what you say\n"));
 }
 
+TEST(HttpServer, ServesARouteThatItTellsNobodyOf) {
+  HttpServerOptions options = WithEcho(false);
+  options.routes[0].path = "/a-rather-long-path";
+  options.routes[0].about.clear();
+  const Site site(std::move(options));
+  EXPECT_THAT(site.Ask("GET", "/a-rather-long-path?q"), EndsWith("[q][]"));
+  EXPECT_THAT(site.Ask("GET", "/nope"),
+              AllOf(HasSubstr("  /metrics  metrics in"),
+                    Not(HasSubstr("/a-rather-long-path"))));
+}
+
 TEST(HttpServer, RefusesOtherMethodsOfARouteThatOnlyReads) {
   const Site site(WithEcho(false));
   EXPECT_THAT(site.Ask("GET", "/echo"), StartsWith("HTTP/1.1 429 "));

@@ -20,7 +20,7 @@ FOLDERS = [
     ("server/redis", "redis"), ("server/metrics", "metrics"),
     ("server/state", "state"), ("server/envoy", "envoy"),
     ("server/rpc", "rpc"), ("server/http", "http"),
-    ("server/app", "app"), ("client/cli", "cli"),
+    ("server/status", "status"), ("server/app", "app"), ("client/cli", "cli"),
     ("client/grpc", "client_grpc"),
     ("client", "client"), ("proto", "proto"),
     # Generated from proto/, included from its root.
@@ -36,6 +36,7 @@ LIBRARY_HEADERS = {
     "hiredis": r"hiredis/.*",
     "prometheus-cpp": r"prometheus/.*",
     "microhttpd": r"microhttpd\.h",
+    "nlohmann-json": r"nlohmann/.*",
     "spdlog": r"spdlog/.*",
     "CLI11": r"CLI/.*",
 }
@@ -163,6 +164,10 @@ PLANTED = [
     ("server/envoy/a.cc", '#include "envoy/type/v3/ratelimit_unit.pb.h"', False),
     ("server/envoy/a.cc", "#include <grpcpp/grpcpp.h>", True),
     ("server/http/a.cc", '#include "server/envoy/envoy_json.h"', True),
+    ("server/status/a.cc", "#include <nlohmann/json.hpp>", False),
+    ("server/status/a.cc", '#include "server/http/http_route.h"', False),
+    ("server/status/a.cc", '#include "server/rules/rule_file.h"', True),
+    ("server/http/a.cc", "#include <nlohmann/json.hpp>", True),
     ("server/app/a.cc", '#include "client/client.h"', True),
     ("client/a.cc", '#include "client/cli/cli.h"', True),
     ("client/a.cc", "#include <CLI/CLI.hpp>", True),

@@ -48,6 +48,42 @@ TEST(Metrics, CountsExactlyWhatSeveralThreadsDecide) {
   EXPECT_EQ(counted.Requests("_unknown", "unmatched"), 80);
 }
 
+TEST(Metrics, TellsOthersTheSameCounts) {
+  Counted counted;
+  counted.SetRules({PerUser("per-user", 2)});
+  for (int i = 0; i < 5; ++i) counted.Ask("shop", "ana");
+  counted.Ask("shop", "bob", 3);
+  const RuleCounts counts = counted.metrics->rule_counts(
+      *counted.limiter.rules()->domains()[0]->rules[0].id);
+  EXPECT_EQ(counts.allowed, 2);
+  EXPECT_EQ(counts.refused, 3);
+  EXPECT_EQ(counts.impossible, 1);
+  EXPECT_EQ(counts.shadow_refused, 0);
+  EXPECT_EQ(counts.overflow, 0);
+  // A rule that was never in force.
+  EXPECT_EQ(counted.metrics->rule_counts(RuleId{.index = 99'999}).allowed, 0);
+  counted.metrics->CountArrival();
+  counted.metrics->CountArrival();
+  counted.metrics->CountFinish(1000);
+  counted.metrics->CountExpired();
+  counted.metrics->CountInvalid();
+  counted.metrics->CountWatchers(1);
+  const ServiceCounts service = counted.metrics->service_counts();
+  EXPECT_EQ(service.in_flight, 1);
+  EXPECT_EQ(service.expired, 1);
+  EXPECT_EQ(service.overload, 0);
+  EXPECT_EQ(service.invalid, 1);
+  EXPECT_EQ(service.watchers, 1);
+  counted.metrics->SetStateRestored(7);
+  counted.metrics->CountStateSaved(8);
+  counted.metrics->CountStateSaveFailure();
+  const StateCounts state = counted.metrics->state_counts();
+  EXPECT_EQ(state.restored, 7);
+  EXPECT_EQ(state.saves, 1);
+  EXPECT_EQ(state.failures, 1);
+  EXPECT_EQ(state.saved_at_ns, 8);
+}
+
 TEST(Metrics, ShowsWhatBecameOfTheStateFile) {
   Counted counted;
   const auto value = [&counted](const char* series) {
