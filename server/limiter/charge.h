@@ -33,6 +33,7 @@ struct Charge {
   // Decided once: whatever is given back goes where it was taken.
   bool overflow = false;
   bool too_large = false;   // more than the shared bucket can hold
+  bool outage = false;      // its rule's outage policy said it, not its bucket
   int64_t taken_at_ns = 0;  // the bucket's own time then
 
   [[nodiscard]] const Algorithm& algorithm() const {

@@ -16,6 +16,7 @@ inline void FillStatus(const Charge& charge, const Verdict& verdict,
   status.limit = charge.limit->limit;
   status.shadow = charge.shadow;
   status.overflow = charge.overflow;
+  status.outage = charge.outage;
   status.descriptor = charge.descriptor;
   status.remaining = verdict.remaining;
   status.reset_after_ns = verdict.reset_after_ns;

@@ -49,10 +49,12 @@ struct RuleStatus {
   bool shadow = false;                  // reported, not enforced
   bool unlimited = false;               // an allow-list; it has no limit
   bool overflow = false;                // of the bucket that new keys share
-  uint64_t remaining = 0;               // whole tokens, after this decision
-  int64_t retry_after_ns = 0;           // 0 unless this rule refuses
-  int64_t reset_after_ns = 0;           // until the bucket is full
-  int64_t delay_ns = 0;                 // leaky_bucket: wait before going ahead
+  // The store was out of reach: the rule's outage policy said this.
+  bool outage = false;
+  uint64_t remaining = 0;      // whole tokens, after this decision
+  int64_t retry_after_ns = 0;  // 0 unless this rule refuses
+  int64_t reset_after_ns = 0;  // until the bucket is full
+  int64_t delay_ns = 0;        // leaky_bucket: wait before going ahead
   // Which descriptor of the request this is about, from 0. Under a native rule
   // whose bucket several descriptors select, the one that asks the most of it.
   uint32_t descriptor = 0;
@@ -81,10 +83,13 @@ struct EnvoyLimit {
 // long as what the status points at.
 [[nodiscard]] EnvoyLimit ToEnvoyLimit(const RuleStatus& status);
 
-// Slots that a request holds under one rule, for Limiter::Release.
+// Slots that a request holds under one rule, for BucketStore::Release.
 struct HeldSlots {
   Fingerprint fingerprint;
   uint64_t ticket = 0;
+  // Where another store than this process keeps them; empty otherwise. Valid
+  // as long as what the decision points at.
+  absl::string_view place = {};
 };
 
 // The answer to a Request. A plain value.

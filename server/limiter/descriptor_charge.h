@@ -40,6 +40,12 @@ struct DescriptorSelection {
   bool too_many_overrides = false;
 };
 
+// Whether the descriptors are charged each on its own.
+[[nodiscard]] inline bool IsByDescriptor(const Request& request,
+                                         const DomainRules& domain) {
+  return domain.tree.has_value() || !request.terms.empty();
+}
+
 // Everything that the descriptors of the request meet in a domain with nodes,
 // or with terms in any domain. `overrides` remembers the limits that the
 // request brings along. `ticket` names what concurrency rules take.

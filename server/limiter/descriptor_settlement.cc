@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "server/limiter/buckets.h"
 #include "server/limiter/charge_status.h"
+#include "server/limiter/planned_buckets.h"
 
 namespace tollgate {
 namespace {
 
+template <typename AnyBuckets>
 class DescriptorSettlement {
  public:
-  DescriptorSettlement(Buckets& buckets, DescriptorSelection& selection,
+  DescriptorSettlement(AnyBuckets& buckets, DescriptorSelection& selection,
                        Decision& decision)
       : buckets_(buckets),
         charges_(selection.charges),
@@ -236,7 +239,7 @@ class DescriptorSettlement {
     }
   }
 
-  Buckets& buckets_;
+  AnyBuckets& buckets_;
   absl::InlinedVector<DescriptorCharge, 4>& charges_;
   Decision& decision_;
   bool taking_;
@@ -246,9 +249,13 @@ class DescriptorSettlement {
 
 }  // namespace
 
-void Settle(Buckets& buckets, DescriptorSelection& selection,
+template <typename AnyBuckets>
+void Settle(AnyBuckets& buckets, DescriptorSelection& selection,
             Decision& decision) {
-  DescriptorSettlement(buckets, selection, decision).Run();
+  DescriptorSettlement<AnyBuckets>(buckets, selection, decision).Run();
 }
+
+template void Settle(Buckets&, DescriptorSelection&, Decision&);
+template void Settle(PlannedBuckets&, DescriptorSelection&, Decision&);
 
 }  // namespace tollgate

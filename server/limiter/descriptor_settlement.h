@@ -1,7 +1,6 @@
 #ifndef TOLLGATE_SERVER_LIMITER_DESCRIPTOR_SETTLEMENT_H_
 #define TOLLGATE_SERVER_LIMITER_DESCRIPTOR_SETTLEMENT_H_
 
-#include "server/limiter/buckets.h"
 #include "server/limiter/decision.h"
 #include "server/limiter/descriptor_charge.h"
 
@@ -16,8 +15,10 @@ namespace tollgate {
 // nobody; if every one of them is refused, so is the request, and what the
 // others took is given back too. A shadow rule never refuses, so a quota_mode
 // rule in shadow mode counts as one that allowed. Refunds come last, whatever
-// the outcome.
-void Settle(Buckets& buckets, DescriptorSelection& selection,
+// the outcome. AnyBuckets is Buckets, or PlannedBuckets for those that another
+// store keeps.
+template <typename AnyBuckets>
+void Settle(AnyBuckets& buckets, DescriptorSelection& selection,
             Decision& decision);
 
 }  // namespace tollgate

@@ -74,4 +74,40 @@ std::string KeyText(const Rule& rule, Descriptor descriptor, size_t max_bytes) {
   return text;
 }
 
+void VisitKey(
+    const Rule& rule, const Limit& limit, Descriptor descriptor,
+    absl::FunctionRef<void(absl::string_view, absl::string_view)> each) {
+  const bool is_override = rule.name == kOverrideRule && rule.key.empty();
+  if (rule.node.has_value() || is_override) {
+    if (is_override) each("", limit.ToString());
+    for (size_t i = 0; i < descriptor.size(); ++i) {
+      const bool shared = !is_override && rule.node->path[i].share;
+      each(shared ? absl::string_view(rule.node->path[i].key)
+                  : descriptor[i].key,
+           shared ? absl::string_view(rule.node->path[i].value)
+                  : descriptor[i].value);
+    }
+    return;
+  }
+  for (const KeyPart& part : rule.key) {
+    const bool has_one = part.alternatives.size() == 1;
+    for (const KeySource& source : part.alternatives) {
+      const absl::string_view* value = FindEntry(descriptor, source.entry);
+      if (value == nullptr) continue;
+      const absl::string_view name =
+          has_one ? absl::string_view() : absl::string_view(source.entry);
+      Network network;
+      if (!source.prefix.has_value()) {
+        each(name, *value);
+      } else if (ParseNetwork(*value, source.prefix->v4, source.prefix->v6,
+                              network)) {
+        each(name, network.ToString());
+      } else {
+        continue;
+      }
+      break;
+    }
+  }
+}
+
 }  // namespace tollgate

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "server/limiter/limit.h"
 #include "server/limiter/request.h"
 #include "server/limiter/rule.h"
 
@@ -26,6 +28,16 @@ namespace tollgate {
 // escaping it.
 [[nodiscard]] std::string KeyText(const Rule& rule, Descriptor descriptor,
                                   size_t max_bytes);
+
+// Calls `each` with the name and the value of each part that tells buckets of
+// `rule` apart, in an order of the rule's own: equal calls, equal buckets. The
+// name is empty where it is always the same. A limit that the request brought
+// along is a part of its own. The rule must apply to the descriptor; the texts
+// are valid during the call.
+void VisitKey(
+    const Rule& rule, const Limit& limit, Descriptor descriptor,
+    absl::FunctionRef<void(absl::string_view name, absl::string_view value)>
+        each);
 
 }  // namespace tollgate
 

@@ -12,148 +12,10 @@
 #include "server/limiter/descriptor_charge.h"
 #include "server/limiter/descriptor_settlement.h"
 #include "server/limiter/refusals.h"
+#include "server/limiter/settlement.h"
 
 namespace tollgate {
 namespace {
-
-// Settles the charges of one request: takes, gives back, looks on.
-class Settlement {
- public:
-  // The statuses of `decision` become one for each charge.
-  Settlement(Buckets& buckets, const DomainRules& domain, Selection& selection,
-             Decision& decision)
-      : buckets_(buckets),
-        charges_(absl::MakeSpan(selection.charges)),
-        decision_(decision),
-        taking_(!decision.peek),
-        has_tickets_(domain.has_tickets) {
-    decision.statuses.resize(charges_.size());
-    statuses_ = absl::MakeSpan(decision.statuses);
-    for (const Charge& charge : charges_) {
-      if (charge.impossible && !charge.shadow) taking_ = false;
-      has_penalty_ |= charge.rule->rule.penalty.has_value();
-    }
-  }
-
-  void Run() {
-    for (size_t i = 0; i < charges_.size(); ++i) {
-      const Verdict verdict = Ask(charges_[i]);
-      FillStatus(charges_[i], verdict, statuses_[i]);
-      refused_ |= !verdict.allowed;
-      Count(statuses_[i], decision_);
-      if (taking_ && !decision_.allowed()) {
-        taking_ = false;
-        GiveBack(i);
-      }
-    }
-    if (decision_.allowed()) Conclude();
-    if (has_penalty_ && !decision_.peek) Punish();
-    if (decision_.outcome == Outcome::kRefused) {
-      decision_.stands_for_ns = StandsForNs();
-    }
-  }
-
-  // Whether some rule may have refused, enforced or not.
-  [[nodiscard]] bool refused() const { return refused_; }
-
- private:
-  Verdict Ask(Charge& charge) {
-    if (charge.rule->rule.penalty.has_value() && !charge.impossible) {
-      const Verdict gate = buckets_.PeekPenalty(charge);
-      charge.blocked = !gate.allowed;
-      if (charge.blocked) return gate;
-    }
-    if (!taking_ || charge.impossible) {
-      return buckets_.Peek(charge);
-    }
-    const Verdict verdict = buckets_.Take(charge);
-    charge.taken = verdict.allowed;
-    charge.taken_at_ns = verdict.at_ns;
-    has_overflow_ |= charge.overflow;
-    return verdict;
-  }
-
-  // What the charges before `refused`, and itself, have taken.
-  void GiveBack(size_t refused) {
-    for (size_t i = refused + 1; i-- > 0;) {
-      Charge& charge = charges_[i];
-      if (!charge.taken) continue;
-      buckets_.Refund(charge, charge.taken_at_ns);
-      charge.taken = false;
-      FillStatus(charge, buckets_.Peek(charge), statuses_[i]);
-      Count(statuses_[i], decision_);
-    }
-  }
-
-  void Conclude() {
-    for (const RuleStatus& status : statuses_) {
-      if (status.delay_ns > decision_.delay_ns && !status.shadow) {
-        decision_.delay_ns = status.delay_ns;
-      }
-    }
-    if (!has_tickets_ && !has_overflow_) return;
-    for (const Charge& charge : charges_) {
-      AddTaken(charge, decision_);
-    }
-  }
-
-  // Counts a refusal against each key that was refused, once. What a bucket
-  // refuses that many share is not this key's doing.
-  void Punish() {
-    for (size_t i = 0; i < charges_.size(); ++i) {
-      const Charge& charge = charges_[i];
-      RuleStatus& status = statuses_[i];
-      if (!charge.rule->rule.penalty.has_value() || charge.blocked ||
-          charge.overflow || status.outcome != Outcome::kRefused) {
-        continue;
-      }
-      const Verdict verdict = IsCounted(i) ? buckets_.PeekPenalty(charge)
-                                           : buckets_.TakePenalty(charge);
-      if (verdict.allowed) continue;
-      status.retry_after_ns =
-          std::max(status.retry_after_ns, verdict.retry_after_ns);
-      Count(status, decision_);
-    }
-  }
-
-  // Whether another limit of the same rule and key has counted the refusal. All
-  // limits of one key stand together.
-  [[nodiscard]] bool IsCounted(size_t i) const {
-    for (size_t j = i;
-         j-- > 0 && charges_[j].rule == charges_[i].rule &&
-         charges_[j].fingerprint.hi == charges_[i].fingerprint.hi;) {
-      if (!charges_[j].overflow && statuses_[j].outcome == Outcome::kRefused) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // One rule that refuses is enough, whatever becomes of the others.
-  [[nodiscard]] int64_t StandsForNs() const {
-    int64_t stands_for_ns = 0;
-    for (size_t i = 0; i < charges_.size(); ++i) {
-      const Charge& charge = charges_[i];
-      const RuleStatus& status = statuses_[i];
-      if (charge.shadow || status.outcome != Outcome::kRefused) continue;
-      if (charge.rule->rule.penalty.has_value() && !charge.blocked) return 0;
-      if (charge.algorithm().TakesByTicket() && !charge.blocked) continue;
-      if (charge.overflow) continue;  // until there is room for one of its own
-      stands_for_ns = std::max(stands_for_ns, status.retry_after_ns);
-    }
-    return stands_for_ns;
-  }
-
-  Buckets& buckets_;
-  const absl::Span<Charge> charges_;
-  absl::Span<RuleStatus> statuses_;
-  Decision& decision_;
-  bool taking_;
-  const bool has_tickets_;
-  bool has_penalty_ = false;
-  bool has_overflow_ = false;  // some charge took from a shared bucket
-  bool refused_ = false;
-};
 
 void AddUnlimited(const Selection& selection, Decision& decision) {
   for (const BoundRule* rule : selection.unlimited) {
@@ -162,11 +24,6 @@ void AddUnlimited(const Selection& selection, Decision& decision) {
     status.unlimited = true;
     status.shadow = rule->rule.mode == Mode::kShadow;
   }
-}
-
-// Whether the descriptors are charged each on its own.
-bool IsByDescriptor(const Request& request, const DomainRules& domain) {
-  return domain.tree.has_value() || !request.terms.empty();
 }
 
 // A rule set has few of them, and a hot one does not hold its stripe.
@@ -226,17 +83,14 @@ Decision Limiter::Decide(const Request& request) {
     ReadClock(request, decision);
   } else {
     decision.domain = domain->id;
-    const uint64_t ticket =
-        domain->has_tickets
-            ? next_ticket_.fetch_add(1, std::memory_order_relaxed)
-            : 0;
+    const uint64_t ticket = NewTicket(*domain);
     if (IsByDescriptor(request, *domain)) {
       DecideByDescriptor(request, *domain, ticket, decision);
     } else {
       DecideByRule(request, *domain, ticket, decision);
     }
   }
-  if (options_.observer != nullptr) options_.observer->OnDecision(decision);
+  Tell(decision);
   return decision;
 }
 
@@ -258,12 +112,8 @@ void Limiter::DecideByRule(const Request& request, const DomainRules& domain,
   }
   if (!ReadClock(request, decision)) return;
   Buckets buckets(table_, overflow_, registry_, decision.decided_at_ns);
-  Settlement settlement(buckets, domain, selection, decision);
-  settlement.Run();
-  if (settlement.refused() && refused_keys_ != nullptr && !decision.peek) {
-    CountRefusals(request, selection.charges, decision, *refused_keys_);
-  }
-  AddUnlimited(selection, decision);
+  const bool refused = Settle(buckets, domain, selection, decision);
+  Finish(request, selection, refused, decision);
 }
 
 void Limiter::DecideByDescriptor(const Request& request,
@@ -283,6 +133,30 @@ void Limiter::DecideByDescriptor(const Request& request,
   }
   Buckets buckets(table_, overflow_, registry_, decision.decided_at_ns);
   Settle(buckets, selection, decision);
+  Finish(request, selection, decision);
+}
+
+void Limiter::Tell(const Decision& decision) {
+  if (options_.observer != nullptr) options_.observer->OnDecision(decision);
+}
+
+uint64_t Limiter::NewTicket(const DomainRules& domain) {
+  return domain.has_tickets
+             ? next_ticket_.fetch_add(1, std::memory_order_relaxed)
+             : 0;
+}
+
+void Limiter::Finish(const Request& request, const Selection& selection,
+                     bool refused, Decision& decision) {
+  if (refused && refused_keys_ != nullptr && !decision.peek) {
+    CountRefusals(request, selection.charges, decision, *refused_keys_);
+  }
+  AddUnlimited(selection, decision);
+}
+
+void Limiter::Finish(const Request& request,
+                     const DescriptorSelection& selection,
+                     const Decision& decision) {
   if (refused_keys_ != nullptr && !decision.peek) {
     CountRefusals(request, selection.charges, decision, *refused_keys_);
   }

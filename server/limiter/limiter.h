@@ -25,6 +25,7 @@
 
 namespace tollgate {
 
+struct DescriptorSelection;
 struct Selection;
 
 struct LimiterOptions {
@@ -122,12 +123,22 @@ class Limiter {
   [[nodiscard]] const Registry& registry() const { return registry_; }
 
  private:
+  friend class Planner;  // decides by the same steps, with others' buckets
+
   void DecideByRule(const Request& request, const DomainRules& domain,
                     uint64_t ticket, Decision& decision);
   void DecideByDescriptor(const Request& request, const DomainRules& domain,
                           uint64_t ticket, Decision& decision);
   // Says when the decision is made. False if nobody waits for it by then.
   bool ReadClock(const Request& request, Decision& decision);
+  // Counts who was refused, once the charges are settled.
+  void Finish(const Request& request, const Selection& selection, bool refused,
+              Decision& decision);
+  void Finish(const Request& request, const DescriptorSelection& selection,
+              const Decision& decision);
+  void Tell(const Decision& decision);
+  // Names what a request takes from rules of the domain.
+  uint64_t NewTicket(const DomainRules& domain);
   // Every bucket that the request asks.
   Selection SelectBuckets(const Request& request, const DomainRules& domain);
 

@@ -42,10 +42,10 @@ local asks = {}
 for i = 1, next_value() do
   local ask = {kind = next_value(), key = keys[next_value()],
                penalty = keys[next_value()], group = next_value()}
-  local algorithm = ask.key and ask.key.algorithm
+  local algorithm = ask.key.algorithm
   if algorithm == gcra then
     ask.cost, ask.room = next_span(), next_span()
-  elseif algorithm then
+  else
     ask.cost, ask.reserved = next_value(), next_value()
     if ask.kind == 'R' then
       ask.taken_s, ask.taken_n = next_value(), next_value()
@@ -97,7 +97,7 @@ end
 -- What an ask says: 't', 'r', 'b' or '-'. Takes if `take`.
 local function hear(ask, take)
   local kind = ask.kind
-  if kind == 'R' or kind == 'N' or kind == 'n' then return '-' end
+  if kind == 'R' then return '-' end
   if ask.penalty and penalty.blocks(ask.penalty.state) then return 'b' end
   local key = ask.key
   local state = key.algorithm.take(key, key.state, ask)
@@ -109,7 +109,6 @@ end
 
 -- Whether a charge that is enforced says no: capital letters are enforced.
 local function says_no(ask, mark)
-  if ask.kind == 'N' then return true end
   return (mark == 'r' or mark == 'b') and
          (ask.kind == 'T' or ask.kind == 'L')
 end

@@ -87,7 +87,6 @@ void PackAsk(const ScriptRequest& request, const ScriptAsk& ask, Packer& out) {
   number(ask.key);
   number(ask.penalty);
   out.Number(ask.group);
-  if (ask.key == kNoKey) return;
   const ScriptKey& key = request.keys[ask.key];
   if (IsGcra(*key.algorithm)) {
     out.Span(gcra::RefillTime(key.limit, ask.ask.cost));

@@ -28,8 +28,6 @@ enum class ScriptAskKind : char {
   kShadowTake = 't',
   kLook = 'L',  // refuses as a take would, takes nothing
   kShadowLook = 'l',
-  kNever = 'N',  // asks no bucket, and refuses
-  kShadowNever = 'n',
   kRefund = 'R',  // last, whatever became of the others
 };
 
@@ -37,7 +35,7 @@ inline constexpr size_t kNoKey = static_cast<size_t>(-1);
 
 struct ScriptAsk {
   ScriptAskKind kind = ScriptAskKind::kTake;
-  size_t key = kNoKey;      // of ScriptRequest::keys
+  size_t key = 0;           // of ScriptRequest::keys
   size_t penalty = kNoKey;  // the bucket that counts the key's refusals
   // Asks that follow each other and share a number above 0 are all or nothing
   // on their own, and stop nobody: limits of one quota_mode descriptor.
