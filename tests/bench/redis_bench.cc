@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -109,6 +110,48 @@ class ClosedLoop {
   int open_;  // of the window; under mutex_ once it runs
 };
 
+// CPU time of the server so far, in microseconds.
+double ServerCpuUs(const RedisProcess& redis) {
+  double us = 0;
+  for (const char* const field : {"used_cpu_user", "used_cpu_sys"}) {
+    double seconds = 0;
+    (void)absl::SimpleAtod(redis.Field("info cpu", field), &seconds);
+    us += seconds * 1e6;
+  }
+  return us;
+}
+
+// CPU time of this process so far, in microseconds.
+double OwnCpuUs() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 +
+         static_cast<double>(time.tv_nsec) / 1e3;
+}
+
+// What a run costs each side, whatever else the machine does: the slower side,
+// with a core of its own, is what limits.
+void PrintCpu(const RedisProcess& redis, const std::string& digest,
+              ScriptRunner& runner, const Clock& clock, int64_t runs) {
+  const auto each = static_cast<double>(runs);
+  double before_us = ServerCpuUs(redis);
+  Benchmark(redis, digest, 16, 16, runs);
+  const double piped_us = (ServerCpuUs(redis) - before_us) / each;
+  before_us = ServerCpuUs(redis);
+  const double own_before_us = OwnCpuUs();
+  ClosedLoop(runner, clock, 256, runs).Measure();
+  const double own_us = (OwnCpuUs() - own_before_us) / each;
+  const double server_us = (ServerCpuUs(redis) - before_us) / each;
+  std::printf("CPU of a run, us: redis-server for redis-benchmark %10.2f\n",
+              piped_us);
+  std::printf("                  redis-server for the runner      %10.2f\n",
+              server_us);
+  std::printf("                  the runner and its caller        %10.2f\n",
+              own_us);
+  std::printf("so with a core for each, runner / pipelined        %10.2f\n",
+              piped_us / std::max(server_us, own_us));
+}
+
 // The 50th and 99th percentile, in microseconds, of runs that start at a rate.
 std::pair<double, double> OpenLoop(ScriptRunner& runner, const Clock& clock,
                                    double per_second, int64_t runs) {
@@ -183,6 +226,7 @@ int Run(int64_t runs) {
   std::printf("%-44s %10.2f\n", "best of the runner / pipelined", best / piped);
   std::printf("%-44s %10.2f\n", "best of the runner / unpipelined",
               best / plain);
+  PrintCpu(redis, digest, runner, clock, runs);
   const auto [p50_us, p99_us] = OpenLoop(runner, clock, best / 2, runs / 2);
   std::printf("%-44s %10.0f\n%-44s %10.0f\n", "at half of that, p50, us",
               p50_us, "p99, us", p99_us);
