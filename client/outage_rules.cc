@@ -17,6 +17,10 @@ namespace {
 // Buckets of what the service granted, about 7 MB of them; beyond, an outage
 // begins with full buckets for further keys.
 constexpr size_t kMaxMirrored = 131'072;
+// Buckets in all, about 59 MB: an outage must not let a flood of keys take the
+// memory of a process whose work is another. Beyond it keys share, as in the
+// service.
+constexpr size_t kMaxBuckets = size_t{1} << 20;
 // Each so many calls so many buckets are looked at, which keeps up with two new
 // ones for each call.
 constexpr uint32_t kSweepCalls = 64;
@@ -55,7 +59,8 @@ void DropUnknownSkips(std::vector<Rule>& rules) {
 
 OutageRules::OutageRules(const Clock& clock)
     : clock_(clock),
-      limiter_(clock, LimiterOptions{.stripes = 64}),
+      limiter_(clock,
+               LimiterOptions{.max_buckets = kMaxBuckets, .stripes = 64}),
       in_force_(std::make_shared<const InForce>()) {}
 
 void OutageRules::OnPolicy(PolicyUpdate update) {
