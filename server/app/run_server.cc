@@ -1,6 +1,7 @@
 #include "server/app/run_server.h"
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): POSIX signals
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -98,7 +99,16 @@ int Fail(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? kExitUsage : kExitFailure;
 }
 
+// Shells give few descriptors unless asked, and a connection takes two.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int Serve(const ServerOptions& options) {
+  RaiseDescriptorLimit();
   const sigset_t signals = BlockSignals();
   // A file of an earlier run must not look like ours.
   if (!options.port_file.empty()) unlink(options.port_file.c_str());

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "server/app/connection_log.h"
 #include "server/app/gateway_routes.h"
 #include "server/app/overflow_log.h"
 #include "server/app/rule_loader.h"
@@ -60,6 +61,15 @@ class StateMetrics final : public state::StateObserver {
   Metrics& metrics_;
 };
 
+// Small enough that a flood costs little before it is cut, and large enough for
+// some of the largest messages under way at a time.
+uint64_t FloodBytes(const ServerOptions& options) {
+  constexpr uint64_t kBase = uint64_t{128} << 10;
+  constexpr uint64_t kMessages = 4;
+  return options.flood_bytes.value_or(
+      kBase + kMessages * static_cast<uint64_t>(options.max_message_bytes));
+}
+
 class RunningServer final : public ServerApp {
  public:
   // `keeper` is null where no state is kept.
@@ -68,6 +78,7 @@ class RunningServer final : public ServerApp {
       : options_(options),
         metrics_(MakeMetrics({.version = ServerVersion()})),
         call_metrics_(*metrics_),
+        connection_log_(*metrics_, steady_clock_),
         state_metrics_(*metrics_),
         limiter_(limiter_clock_,
                  LimiterOptions{
@@ -125,6 +136,7 @@ class RunningServer final : public ServerApp {
   const SteadyClock steady_clock_;
   const std::unique_ptr<Metrics> metrics_;
   CallMetrics call_metrics_;
+  ConnectionLog connection_log_;
   StateMetrics state_metrics_;
   Limiter limiter_;
   MemoryStore store_{limiter_};
@@ -217,6 +229,13 @@ absl::Status RunningServer::StartRpc() {
   rpc.max_in_flight = options_.max_in_flight;
   rpc.max_message_bytes = options_.max_message_bytes;
   rpc.gateway = gateway_options();
+  rpc.max_connections = options_.max_connections;
+  rpc.max_connections_per_address = options_.max_connections_per_address;
+  rpc.guard = {.unaccounted_bytes = FloodBytes(options_),
+               .flood_block = options_.flood_block,
+               .slow_reader = options_.slow_reader_timeout};
+  rpc.connections = &connection_log_;
+  rpc.max_connection_age = options_.max_connection_age;
   rpc.rules_in_force = [this] { return rules_.in_force(); };
   rpc_ = MakeRpcServer(std::move(rpc), limiter_, store_, limiter_clock_,
                        steady_clock_, call_metrics_);

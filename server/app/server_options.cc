@@ -4,84 +4,39 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "server/app/flag.h"
+#include "server/app/network_flags.h"
 
 namespace tollgate {
 namespace {
-
-using Setter = absl::Status (*)(const std::string& value,
-                                ServerOptions& options);
-
-// `wanted` ends the sentence "want ..."; the caller adds the flag.
-absl::Status Bad(absl::string_view value, absl::string_view wanted) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("got \"", value, "\", want ", wanted));
-}
-
-template <typename Int>
-absl::Status SetInt(const std::string& value, Int min, Int max, Int& out) {
-  Int number = 0;
-  if (!absl::SimpleAtoi(value, &number) || number < min || number > max) {
-    return Bad(value, absl::StrCat("a whole number from ", min, " to ", max));
-  }
-  out = number;
-  return absl::OkStatus();
-}
-
-absl::Status SetDuration(const std::string& value, absl::Duration& out) {
-  absl::Duration duration;
-  if (!absl::ParseDuration(value, &duration) ||
-      duration < absl::ZeroDuration() || duration > absl::Hours(1)) {
-    return Bad(value, "a duration from 0s to 1h, such as 10s or 500ms");
-  }
-  out = duration;
-  return absl::OkStatus();
-}
-
-absl::Status SetAddress(const std::string& value, std::string& out) {
-  constexpr char kWanted[] = "HOST:PORT, such as 127.0.0.1:8081 or [::]:8081";
-  const size_t colon = value.rfind(':');
-  if (colon == std::string::npos || colon == 0) return Bad(value, kWanted);
-  const std::string host = value.substr(0, colon);
-  const bool bracketed = host.front() == '[' && host.back() == ']';
-  const std::string port = value.substr(colon + 1);
-  int number = -1;
-  if ((host.find(':') != std::string::npos && !bracketed) || port.empty() ||
-      !std::isdigit(static_cast<unsigned char>(port.front())) ||
-      !absl::SimpleAtoi(port, &number) ||
-      number > std::numeric_limits<uint16_t>::max()) {
-    return Bad(value, kWanted);
-  }
-  out = value;
-  return absl::OkStatus();
-}
 
 absl::Status SetLogLevel(const std::string& value, ServerOptions& options) {
   constexpr std::array<const char*, 4> kNames = {"debug", "info", "warning",
                                                  "error"};
   const auto* const name = std::find(kNames.begin(), kNames.end(), value);
-  if (name == kNames.end()) return Bad(value, "debug, info, warning or error");
+  if (name == kNames.end())
+    return BadFlag(value, "debug, info, warning or error");
   options.log_level = static_cast<LogLevel>(name - kNames.begin());
   return absl::OkStatus();
 }
 
 absl::Status SetLogFormat(const std::string& value, ServerOptions& options) {
-  if (value != "text" && value != "json") return Bad(value, "text or json");
+  if (value != "text" && value != "json") return BadFlag(value, "text or json");
   options.log_format = value == "json" ? LogFormat::kJson : LogFormat::kText;
   return absl::OkStatus();
 }
 
 absl::Status SetStatusPage(const std::string& value, ServerOptions& options) {
-  if (value != "on" && value != "off") return Bad(value, "on or off");
+  if (value != "on" && value != "off") return BadFlag(value, "on or off");
   options.status_page = value == "on";
   return absl::OkStatus();
 }
@@ -96,18 +51,8 @@ absl::Status SetTopRefused(const std::string& value, ServerOptions& options) {
   } else if (value == "off") {
     mode = Mode::kOff;
   } else {
-    return Bad(value, "on, hashed or off");
+    return BadFlag(value, "on, hashed or off");
   }
-  return absl::OkStatus();
-}
-
-absl::Status SetHalfLife(const std::string& value, ServerOptions& options) {
-  absl::Duration duration;
-  if (!absl::ParseDuration(value, &duration) || duration < absl::Seconds(10) ||
-      duration > absl::Hours(24)) {
-    return Bad(value, "a duration from 10s to 24h, such as 10m");
-  }
-  options.refused_keys.half_life = duration;
   return absl::OkStatus();
 }
 
@@ -121,23 +66,13 @@ absl::Status SetHeaders(const std::string& value, ServerOptions& options) {
 absl::Status SetEnvoyAlgorithm(const std::string& value,
                                ServerOptions& options) {
   const Algorithm* algorithm = FindEnvoyAlgorithm(value);
-  if (algorithm == nullptr) return Bad(value, "token_bucket or fixed_window");
+  if (algorithm == nullptr)
+    return BadFlag(value, "token_bucket or fixed_window");
   options.load.envoy_algorithm = algorithm;
   return absl::OkStatus();
 }
 
-absl::Status SetBool(const std::string& value, bool& out) {
-  if (value != "true" && value != "false") return Bad(value, "true or false");
-  out = value == "true";
-  return absl::OkStatus();
-}
-
-struct Flag {
-  const char* name;
-  const char* type;
-  const char* help;
-  Setter set;
-};
+constexpr char kUpToAnHour[] = "a duration from 0s to 1h, such as 10s or 500ms";
 
 constexpr std::array kFlags = {
     Flag{"--rules", "FILE|DIR",
@@ -151,11 +86,9 @@ constexpr std::array kFlags = {
          "How often the rules are looked at for changes that the file system "
          "does not tell of, 10ms to 1h [10s]",
          [](const std::string& v, ServerOptions& o) {
-           const absl::Status status = SetDuration(v, o.rules_poll);
-           if (!status.ok() || o.rules_poll >= absl::Milliseconds(10)) {
-             return status;
-           }
-           return Bad(v, "a duration from 10ms to 1h, such as 10s");
+           return SetDuration(v, absl::Milliseconds(10), absl::Hours(1),
+                              "a duration from 10ms to 1h, such as 10s",
+                              o.rules_poll);
          }},
     Flag{"--envoy-algorithm", "NAME",
          "What the limits of Envoy-format rule files are: token_bucket, or "
@@ -166,20 +99,6 @@ constexpr std::array kFlags = {
          "their descriptors in the order of the files' names [false]",
          [](const std::string& v, ServerOptions& o) {
            return SetBool(v, o.load.merge_domains);
-         }},
-    Flag{"--listen", "HOST:PORT",
-         "Where gRPC clients connect; port 0 takes a free one "
-         "[127.0.0.1:8081]",
-         [](const std::string& v, ServerOptions& o) {
-           return SetAddress(v, o.listen);
-         }},
-    Flag{"--http-listen", "HOST:PORT",
-         "Where /, /metrics, /healthz, /readyz, /json and /check are; port 0 "
-         "takes a free one, \"\" or off means no HTTP [127.0.0.1:8080]",
-         [](const std::string& v, ServerOptions& o) {
-           if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
-           o.http_listen.clear();
-           return absl::OkStatus();
          }},
     Flag{"--status-page", "on|off",
          "The status page at / of HTTP: rules, rates, and the keys that are "
@@ -228,13 +147,15 @@ constexpr std::array kFlags = {
     Flag{"--drain-grace", "DURATION",
          "After SIGTERM: how long calls in flight may take to finish [10s]",
          [](const std::string& v, ServerOptions& o) {
-           return SetDuration(v, o.drain_grace);
+           return SetDuration(v, absl::ZeroDuration(), absl::Hours(1),
+                              kUpToAnHour, o.drain_grace);
          }},
     Flag{"--drain-delay", "DURATION",
          "After SIGTERM: how long to go on answering while health says "
          "NOT_SERVING, so that clients can leave first [0s]",
          [](const std::string& v, ServerOptions& o) {
-           return SetDuration(v, o.drain_delay);
+           return SetDuration(v, absl::ZeroDuration(), absl::Hours(1),
+                              kUpToAnHour, o.drain_delay);
          }},
     Flag{"--top-refused", "on|hashed|off",
          "The keys that are refused most, for \"tollgate top\": kept as "
@@ -250,7 +171,11 @@ constexpr std::array kFlags = {
     Flag{"--top-half-life", "DURATION",
          "How soon refusals lose half their weight, 10s to 24h: shorter shows "
          "who is refused now, longer who was in the night [10m]",
-         SetHalfLife},
+         [](const std::string& v, ServerOptions& o) {
+           return SetDuration(v, absl::Seconds(10), absl::Hours(24),
+                              "a duration from 10s to 24h, such as 10m",
+                              o.refused_keys.half_life);
+         }},
     Flag{"--state-file", "FILE",
          "Keep the buckets there over a restart: read at the start, written "
          "every --state-interval and after SIGTERM. One for each process",
@@ -262,11 +187,9 @@ constexpr std::array kFlags = {
          "How often the state file is written, 10ms to 1h; a crash forgets "
          "what was spent since [60s]",
          [](const std::string& v, ServerOptions& o) {
-           const absl::Status status = SetDuration(v, o.state_interval);
-           if (!status.ok() || o.state_interval >= absl::Milliseconds(10)) {
-             return status;
-           }
-           return Bad(v, "a duration from 10ms to 1h, such as 60s");
+           return SetDuration(v, absl::Milliseconds(10), absl::Hours(1),
+                              "a duration from 10ms to 1h, such as 60s",
+                              o.state_interval);
          }},
     Flag{"--log-level", "LEVEL", "debug, info, warning or error [info]",
          SetLogLevel},
@@ -327,24 +250,34 @@ absl::Status ForFlag(const Flag& flag, const absl::Status& status) {
       absl::StrCat(flag.name, ": ", std::string(status.message())));
 }
 
+std::vector<Flag> AllFlags() {
+  std::vector<Flag> flags(kFlags.begin(), kFlags.end());
+  const absl::Span<const Flag> network = NetworkFlags();
+  flags.insert(flags.end(), network.begin(), network.end());
+  return flags;
+}
+
 // Splits argv into the flags' texts; nothing is judged yet.
 struct RawFlags {
-  std::array<std::string, kFlags.size()> values;
-  std::array<bool, kFlags.size()> given{};
+  std::vector<std::string> values;
+  std::vector<bool> given;
   std::string text;  // of --help or --version
 };
 
-absl::StatusOr<RawFlags> ReadFlags(int argc, const char* const* argv) {
-  RawFlags raw;
+absl::StatusOr<RawFlags> ReadFlags(const std::vector<Flag>& flags, int argc,
+                                   const char* const* argv) {
+  RawFlags raw{.values = std::vector<std::string>(flags.size()),
+               .given = std::vector<bool>(flags.size())};
   CLI::App app(kDescription, "tollgate-server");
   app.footer(kExamples);
   app.set_version_flag("--version",
                        absl::StrCat("tollgate-server ", ServerVersion()));
-  std::array<CLI::Option*, kFlags.size()> options{};
-  for (size_t i = 0; i < kFlags.size(); ++i) {
-    options[i] = app.add_option(kFlags[i].name, raw.values[i], kFlags[i].help)
-                     ->type_name(kFlags[i].type)
-                     ->envname(EnvironmentName(kFlags[i].name));
+  std::vector<CLI::Option*> options;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    options.push_back(
+        app.add_option(flags[i].name, raw.values[i], flags[i].help)
+            ->type_name(flags[i].type)
+            ->envname(EnvironmentName(flags[i].name)));
   }
   // CLI11 reports by exceptions; they end here.
   try {
@@ -360,7 +293,7 @@ absl::StatusOr<RawFlags> ReadFlags(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(error.what());
   }
-  for (size_t i = 0; i < kFlags.size(); ++i) {
+  for (size_t i = 0; i < flags.size(); ++i) {
     raw.given[i] = options[i]->count() > 0;
   }
   return raw;
@@ -370,15 +303,16 @@ absl::StatusOr<RawFlags> ReadFlags(int argc, const char* const* argv) {
 
 absl::StatusOr<ParsedFlags> ParseServerFlags(int argc,
                                              const char* const* argv) {
-  absl::StatusOr<RawFlags> raw = ReadFlags(argc, argv);
+  const std::vector<Flag> flags = AllFlags();
+  absl::StatusOr<RawFlags> raw = ReadFlags(flags, argc, argv);
   if (!raw.ok()) return raw.status();
   ParsedFlags parsed;
   parsed.text = raw->text;
   if (!parsed.text.empty()) return parsed;
-  for (size_t i = 0; i < kFlags.size(); ++i) {
+  for (size_t i = 0; i < flags.size(); ++i) {
     if (!raw->given[i]) continue;
-    const absl::Status status = kFlags[i].set(raw->values[i], parsed.options);
-    if (!status.ok()) return ForFlag(kFlags[i], status);
+    const absl::Status status = flags[i].set(raw->values[i], parsed.options);
+    if (!status.ok()) return ForFlag(flags[i], status);
   }
   if (parsed.options.rules.empty()) {
     return absl::InvalidArgumentError(

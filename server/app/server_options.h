@@ -24,6 +24,12 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:8081";
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
   bool status_page = true;
+  int max_connections = 10'000;             // 0: as many as descriptors allow
+  int max_connections_per_address = 5'000;  // 0: any number
+  std::optional<uint64_t> flood_bytes;      // unset: from max_message_bytes
+  absl::Duration flood_block = absl::Seconds(1);           // 0: none
+  absl::Duration slow_reader_timeout = absl::Seconds(20);  // 0: never
+  absl::Duration max_connection_age = absl::Minutes(5);
   int64_t max_in_flight = 4096;
   int max_message_bytes = 64 * 1024;
   int64_t max_buckets = 10'000'000;

@@ -19,7 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "server/base/mutex.h"
 #include "server/http/http_server.h"
-#include "server/http/listen_socket.h"
+#include "server/net/listen_socket.h"
 #include "spdlog/spdlog.h"
 
 namespace tollgate {
@@ -275,7 +275,7 @@ MHD_Result MicrohttpdServer::OnRequest(void* self, MHD_Connection* connection,
 }
 
 absl::Status MicrohttpdServer::Start() {
-  const absl::StatusOr<ListenSocket> socket = ListenOn(options_.listen);
+  const absl::StatusOr<ListenSocket> socket = ListenOn(options_.listen, "HTTP");
   if (!socket.ok()) return socket.status();
   port_ = socket->port;
   daemon_ = MHD_start_daemon(

@@ -26,6 +26,8 @@ struct BucketTotals {
 };
 
 enum class ReloadResult { kSuccess, kFailure };
+enum class ConnectionRefusal { kTotal, kAddress, kDescriptors, kFlood };
+enum class ConnectionKill { kFlood, kSlowReader };
 
 // What a rule has said since the start, as tollgate_decisions_total and
 // tollgate_overflow_total have it.
@@ -84,6 +86,11 @@ class Metrics : public DecisionObserver {
   virtual void CountInvalid() = 0;
   // A client began (+1) or ceased (-1) to watch the policy.
   virtual void CountWatchers(int change) = 0;
+  // Connections to the gRPC port: one more (+1) or one fewer (-1) is open, one
+  // was reset at once, one was cut.
+  virtual void CountConnections(int change) = 0;
+  virtual void CountConnectionRefused(ConnectionRefusal reason) = 0;
+  virtual void CountConnectionKilled(ConnectionKill reason) = 0;
   // How often a rule's overflow bucket was shared, of all rules since the
   // start.
   [[nodiscard]] virtual uint64_t overflow_count() const = 0;

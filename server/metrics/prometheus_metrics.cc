@@ -13,6 +13,7 @@
 #include "server/limiter/rule_set.h"
 #include "server/metrics/call_counters.h"
 #include "server/metrics/client_metrics.h"
+#include "server/metrics/connection_counters.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/process_families.h"
 #include "server/metrics/refused_families.h"
@@ -98,6 +99,13 @@ class PrometheusMetrics final : public Metrics {
   void CountOverload() override { calls_.CountOverload(); }
   void CountInvalid() override { calls_.CountInvalid(); }
   void CountWatchers(int change) override { calls_.CountWatchers(change); }
+  void CountConnections(int change) override { connections_.Count(change); }
+  void CountConnectionRefused(ConnectionRefusal reason) override {
+    connections_.CountRefused(reason);
+  }
+  void CountConnectionKilled(ConnectionKill reason) override {
+    connections_.CountKilled(reason);
+  }
   [[nodiscard]] uint64_t overflow_count() const override {
     return Total(kOverflow);
   }
@@ -145,6 +153,7 @@ class PrometheusMetrics final : public Metrics {
   ShardedCounters domains_{kDomainColumns, 64};
   ShardedCounters totals_{kTotalColumns, 1};
   CallCounters calls_;
+  ConnectionCounters connections_;
   StateCounters state_;
   mutable Mutex mutex_;
   std::shared_ptr<const InForce> in_force_ ABSL_GUARDED_BY(mutex_);
@@ -260,6 +269,7 @@ std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
   AddRules(out);
   AddBuckets(out, *in_force, buckets);
   if (buckets.refused != nullptr) AddRefusedFamilies(*buckets.refused, out);
+  connections_.AddFamilies(out);
   state_.AddFamilies(out);
   AddProcessFamilies(out);
   return prometheus::TextSerializer().Serialize(out);

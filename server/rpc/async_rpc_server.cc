@@ -17,6 +17,8 @@
 #include "grpcpp/resource_quota.h"
 #include "server/base/mutex.h"
 #include "server/base/periodic_thread.h"
+#include "server/net/listener.h"
+#include "server/net/peer_ledger.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
 #include "server/rpc/handlers.h"
@@ -36,12 +38,13 @@ constexpr uint64_t kHeartbeat = 10;
 class Worker {
  public:
   Worker(Services& services, std::unique_ptr<grpc::ServerCompletionQueue> queue,
-         Admission& admission, Handlers handlers, PolicyFeed& feed)
+         Admission& admission, Handlers handlers, PolicyFeed& feed,
+         net::PeerLedger::Page& peers)
       : queue_(std::move(queue)),
         handlers_(std::move(handlers)),
-        pools_(CallContext{services, *queue_, admission, handlers_}),
-        health_(services.health_calls, *queue_, services.health),
-        policies_(services.rate_limiter, *queue_, services.health, feed),
+        pools_(CallContext{services, *queue_, admission, handlers_, peers}),
+        health_(services.health_calls, *queue_, services.health, peers),
+        policies_(services.rate_limiter, *queue_, services.health, feed, peers),
         announce_(*this),
         quit_(*this) {}
 
@@ -129,13 +132,18 @@ class Worker {
 };
 
 // Why each is what it is: polite peers queue at their side, silent and idle
-// ones are cut off, nobody shares our port, and nothing is decompressed.
-void SetChannelArguments(grpc::ServerBuilder& builder) {
+// ones are cut off, clients come back to servers that are new, and nothing is
+// decompressed.
+void SetChannelArguments(const RpcServerOptions& options,
+                         grpc::ServerBuilder& builder) {
   constexpr int kSecondMs = 1000;
-  constexpr std::array<std::pair<const char*, int>, 14> kArguments = {{
+  const auto ms = [](absl::Duration duration) {
+    return static_cast<int>(absl::ToInt64Milliseconds(duration));
+  };
+  const std::array<std::pair<const char*, int>, 13> arguments = {{
       {GRPC_ARG_MAX_CONCURRENT_STREAMS, 1024},
-      {GRPC_ARG_MAX_CONNECTION_AGE_MS, 300 * kSecondMs},
-      {GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, 10 * kSecondMs},
+      {GRPC_ARG_MAX_CONNECTION_AGE_MS, ms(options.max_connection_age)},
+      {GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, ms(options.connection_age_grace)},
       {GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300 * kSecondMs},
       {GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10 * kSecondMs},
       // Below the clients' keepalive, which would else be cut off for pinging.
@@ -144,12 +152,11 @@ void SetChannelArguments(grpc::ServerBuilder& builder) {
       {GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1},
       {GRPC_ARG_KEEPALIVE_TIME_MS, 60 * kSecondMs},
       {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10 * kSecondMs},
-      {GRPC_ARG_ALLOW_REUSEPORT, 0},
       {GRPC_ARG_ENABLE_CHANNELZ, 0},
       {GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0},
       {GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0},
   }};
-  for (const auto& [name, value] : kArguments) {
+  for (const auto& [name, value] : arguments) {
     builder.AddChannelArgument(name, value);
   }
 }
@@ -165,6 +172,19 @@ void BoundReflection(grpc::ServerBuilder& builder) {
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 2);
 }
 
+class NobodyWatches final : public net::ConnectionObserver {
+ public:
+  void OnConnections(int) override {}
+  void OnRefused(net::RefuseReason) override {}
+  void OnKilled(net::KillReason, const std::string&) override {}
+};
+
+// As many as cores, but at least 2, unless told otherwise.
+int ThreadsOf(const RpcServerOptions& options) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return options.threads > 0 ? options.threads : std::max(2, cores);
+}
+
 class AsyncRpcServer final : public RpcServer {
  public:
   AsyncRpcServer(RpcServerOptions options, HandlersFactory make_handlers,
@@ -172,9 +192,12 @@ class AsyncRpcServer final : public RpcServer {
                  RpcObserver& observer)
       : options_(std::move(options)),
         make_handlers_(std::move(make_handlers)),
+        threads_(ThreadsOf(options_)),
+        steady_clock_(steady_clock),
         admission_(options_.max_in_flight, limiter_clock, steady_clock,
                    observer),
-        feed_(options_.rules_in_force, options_.max_watchers, observer) {}
+        feed_(options_.rules_in_force, options_.max_watchers, observer),
+        ledger_(static_cast<size_t>(threads_)) {}
   ~AsyncRpcServer() override { Drain(absl::ZeroDuration()); }
 
   absl::StatusOr<int> Start() override;
@@ -182,11 +205,10 @@ class AsyncRpcServer final : public RpcServer {
   void Drain(absl::Duration grace) override;
 
  private:
-  // Where connections come from. An accept loop of our own goes here.
-  void AddListener(grpc::ServerBuilder& builder, int* port) const {
-    builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(),
-                             port);
-  }
+  // Connections come from an accept loop of our own: the library's never
+  // accepts again once descriptors ran out, and watches nobody.
+  absl::Status Listen();
+  void StartAccepting();
   void AddWorkers(grpc::ServerBuilder& builder);
   void AnnounceToAll() {
     for (const auto& worker : workers_) worker->Announce();
@@ -201,32 +223,61 @@ class AsyncRpcServer final : public RpcServer {
 
   const RpcServerOptions options_;
   const HandlersFactory make_handlers_;
+  const int threads_;
+  const Clock& steady_clock_;
   Admission admission_;
   Services services_;
   PolicyFeed feed_;
   uint64_t looks_ = 0;  // of the news thread alone
-  // The server goes first: it uses the workers' queues until it is gone.
+  NobodyWatches nobody_;
+  net::PeerLedger ledger_;  // a page for each worker
+  // Each uses those above it: the server the workers' queues until it is gone,
+  // the listener's thread the acceptor.
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::unique_ptr<net::Listener> listener_;
   std::unique_ptr<PeriodicThread> news_;  // uses all of the above
 };
 
+absl::Status AsyncRpcServer::Listen() {
+  net::ConnectionObserver& observer =
+      options_.connections == nullptr ? nobody_ : *options_.connections;
+  auto listener = net::MakeListener(
+      {.listen = options_.listen,
+       .max_connections = options_.max_connections,
+       .max_connections_per_address = options_.max_connections_per_address,
+       .guard = options_.guard},
+      ledger_, steady_clock_, observer);
+  if (!listener.ok()) return listener.status();
+  listener_ = *std::move(listener);
+  return absl::OkStatus();
+}
+
+void AsyncRpcServer::StartAccepting() {
+  listener_->Start([acceptor = acceptor_.get()](int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
+        connection;
+    connection.fd = fd;
+    acceptor->HandleNewConnection(&connection);
+  });
+}
+
 void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const int threads =
-      options_.threads > 0 ? options_.threads : std::max(2, cores);
-  for (int i = 0; i < threads; ++i) {
-    workers_.push_back(
-        std::make_unique<Worker>(services_, builder.AddCompletionQueue(),
-                                 admission_, make_handlers_(), feed_));
+  for (int i = 0; i < threads_; ++i) {
+    workers_.push_back(std::make_unique<Worker>(
+        services_, builder.AddCompletionQueue(), admission_, make_handlers_(),
+        feed_, ledger_.page(static_cast<size_t>(i))));
   }
 }
 
 absl::StatusOr<int> AsyncRpcServer::Start() {
   TakeOverLibraryLogs();
+  absl::Status listening = Listen();
+  if (!listening.ok()) return listening;
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  SetChannelArguments(builder);
+  SetChannelArguments(options_, builder);
   BoundReflection(builder);
   builder.SetMaxReceiveMessageSize(options_.max_message_bytes);
   builder.RegisterService(&services_.rate_limiter);
@@ -234,18 +285,18 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
   builder.RegisterService(&services_.gateway);
   builder.RegisterService(&services_.health_calls);
   feed_.Refresh(/*heartbeat=*/false);
-  int port = 0;
-  AddListener(builder, &port);
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      grpc::InsecureServerCredentials());
   AddWorkers(builder);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) {
-    return absl::UnavailableError(absl::StrCat(
-        "cannot listen for gRPC on \"", options_.listen,
-        "\", want a HOST:PORT of this machine that nobody listens on"));
+    return absl::UnavailableError("gRPC does not start; see the log");
   }
   for (const auto& worker : workers_) worker->Start();
   news_ = std::make_unique<PeriodicThread>([this] { return LookForNews(); });
-  return port;
+  StartAccepting();
+  return listener_->port();
 }
 
 void AsyncRpcServer::AnnounceShutdown() {
@@ -258,11 +309,14 @@ void AsyncRpcServer::Drain(absl::Duration grace) {
   if (server_ == nullptr) return;
   AnnounceShutdown();
   news_.reset();
+  // From here on nothing is handed to the server, which would leak it.
+  listener_->StopAccepting();
   server_->Shutdown(gpr_time_from_nanos(
       absl::ToInt64Nanoseconds(std::max(grace, absl::ZeroDuration())),
       GPR_TIMESPAN));
   for (const auto& worker : workers_) worker->Stop();
   server_.reset();
+  listener_.reset();
 }
 
 }  // namespace

@@ -16,4 +16,9 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
           std::string(status.message())};
 }
 
+void CreditPeer(const grpc::ServerContextBase& context, size_t message_bytes,
+                net::PeerLedger::Page& peers) {
+  peers.Credit(context.peer(), kCallBytes + message_bytes);
+}
+
 }  // namespace tollgate

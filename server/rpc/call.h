@@ -15,6 +15,7 @@
 #include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
+#include "server/net/peer_ledger.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/event.h"
 #include "server/rpc/handlers.h"
@@ -38,12 +39,18 @@ struct CallContext {
   grpc::ServerCompletionQueue& queue;
   Admission& admission;
   Handlers& handlers;
+  net::PeerLedger::Page& peers;  // of this queue's thread
 };
 
 // A deadline that gRPC states, as nanoseconds of the steady clock.
 [[nodiscard]] int64_t SteadyDeadlineNs(const gpr_timespec& deadline);
 
 [[nodiscard]] grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// Says that a call with a message of that size has begun, so that its
+// connection is not taken for a flood.
+void CreditPeer(const grpc::ServerContextBase& context, size_t message_bytes,
+                net::PeerLedger::Page& peers);
 
 // The calls of one method on one completion queue. As many as Method::kPosted
 // wait for a peer, however many are being answered, so that arrivals never
@@ -110,6 +117,7 @@ class CallPool<Method>::Call final : public Event {
   void On(bool ok) override {
     if (!answering_ && ok) {
       pool_.PostOne();
+      CreditPeer(*context_, request_->ByteSizeLong(), pool_.context_.peers);
       Answer();
       return;
     }

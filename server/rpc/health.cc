@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
+#include "server/rpc/call.h"
 #include "server/rpc/event.h"
 #include "tollgate/v1/admin.grpc.pb.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"
@@ -44,6 +45,7 @@ class HealthCalls::CheckCall final : public Event {
       if (!calls_.stopped_) Post();
     } else if (ok) {  // otherwise the server shuts down
       answering_ = true;
+      CreditPeer(*context_, request_.ByteSizeLong(), calls_.peers_);
       Answer();
     }
   }
@@ -90,6 +92,7 @@ class HealthCalls::WatchCall final : public Event {
         return;
       }
       started_ = true;
+      CreditPeer(context_, request_.ByteSizeLong(), calls_.peers_);
       calls_.watching_.insert(this);
       calls_.PostWatch();
     }
@@ -143,10 +146,11 @@ class HealthCalls::WatchCall final : public Event {
 };
 
 HealthCalls::HealthCalls(Service& service, grpc::ServerCompletionQueue& queue,
-                         const Health& health)
+                         const Health& health, net::PeerLedger::Page& peers)
     : service_(service),
       queue_(queue),
       health_(health),
+      peers_(peers),
       check_(std::make_unique<CheckCall>(*this)) {}
 
 HealthCalls::~HealthCalls() = default;

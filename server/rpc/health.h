@@ -8,6 +8,7 @@
 
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
+#include "server/net/peer_ledger.h"
 
 namespace tollgate {
 
@@ -38,7 +39,7 @@ class HealthCalls {
 
   // All must outlive the calls, and the queue be drained before this goes.
   HealthCalls(Service& service, grpc::ServerCompletionQueue& queue,
-              const Health& health);
+              const Health& health, net::PeerLedger::Page& peers);
   ~HealthCalls();
   HealthCalls(const HealthCalls&) = delete;
   HealthCalls& operator=(const HealthCalls&) = delete;
@@ -59,6 +60,7 @@ class HealthCalls {
   Service& service_;
   grpc::ServerCompletionQueue& queue_;
   const Health& health_;
+  net::PeerLedger::Page& peers_;
   bool stopped_ = false;
   std::unique_ptr<CheckCall> check_;
   std::unordered_set<WatchCall*> watching_;  // owned by the queue

@@ -58,6 +58,7 @@ class PolicyCalls::WatchCall final : public Event {
       return;
     } else {
       started_ = true;
+      CreditPeer(context_, bytes_.Length(), calls_.peers_);
       calls_.watching_.insert(this);
       calls_.Post();
       const absl::Status status = Start();

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "grpcpp/grpcpp.h"
+#include "server/net/peer_ledger.h"
 #include "server/rpc/health.h"
 #include "server/rpc/policy_feed.h"
 #include "server/rpc/services.h"
@@ -23,8 +24,13 @@ class PolicyCalls {
  public:
   // All must outlive the calls, and the queue be drained before this goes.
   PolicyCalls(RateLimiterService& service, grpc::ServerCompletionQueue& queue,
-              const Health& health, PolicyFeed& feed)
-      : service_(service), queue_(queue), health_(health), feed_(feed) {}
+              const Health& health, PolicyFeed& feed,
+              net::PeerLedger::Page& peers)
+      : service_(service),
+        queue_(queue),
+        health_(health),
+        feed_(feed),
+        peers_(peers) {}
   PolicyCalls(const PolicyCalls&) = delete;
   PolicyCalls& operator=(const PolicyCalls&) = delete;
 
@@ -42,6 +48,7 @@ class PolicyCalls {
   grpc::ServerCompletionQueue& queue_;
   const Health& health_;
   PolicyFeed& feed_;
+  net::PeerLedger::Page& peers_;
   bool stopped_ = false;
   std::unordered_set<WatchCall*> watching_;  // owned by the queue
 };

@@ -14,6 +14,7 @@
 #include "server/limiter/bucket_store.h"
 #include "server/limiter/limiter.h"
 #include "server/limiter/rule_set.h"
+#include "server/net/listener.h"
 
 namespace tollgate {
 
@@ -48,7 +49,25 @@ struct RpcServerOptions {
   absl::Duration policy_interval = absl::Seconds(1);
   // What answers to gateways hold.
   EnvoyAnswerOptions gateway;
+  // Connections at a time; see net::ListenerOptions.
+  int max_connections = 10'000;
+  int max_connections_per_address = 5'000;
+  // What a connection may do before it is cut; see net::GuardLimits. Bytes are
+  // accounted for by each call that begins: those of its message, and
+  // kCallBytes. Off unless given.
+  net::GuardLimits guard;
+  // Told of connections; it must live as long as the server. Null: nobody.
+  net::ConnectionObserver* connections = nullptr;
+  // How old a connection gets before its client is told to make another, and
+  // how long its calls may take then, so that clients come to servers that are
+  // new. 1 s or more, and 0 or more.
+  absl::Duration max_connection_age = absl::Minutes(5);
+  absl::Duration connection_age_grace = absl::Seconds(10);
 };
+
+// What a call may send beside its message: headers of 8 KiB, frames and what
+// keeps the connection alive.
+inline constexpr uint64_t kCallBytes = 16 * 1024;
 
 // Told of every call. Called on the thread that answers, under no lock, so it
 // must be fast and thread-safe.
@@ -83,8 +102,9 @@ class RpcServer {
   // Health becomes NOT_SERVING; calls are still answered.
   virtual void AnnounceShutdown() = 0;
 
-  // Announces it, takes no more calls (UNAVAILABLE), and returns when those in
-  // flight are finished, which are cut off after `grace`. Any number of times.
+  // Announces it, closes the port, tells clients to go (GOAWAY), takes no more
+  // calls (UNAVAILABLE), and returns when those in flight are finished, which
+  // are cut off after `grace`. Any number of times.
   virtual void Drain(absl::Duration grace) = 0;
 };
 

@@ -38,6 +38,28 @@ TEST(ServerOptions, HaveWhatGatewaysAreTold) {
   EXPECT_TRUE(parsed->options.envoy_shadow_mode);
 }
 
+TEST(ParseServerFlags, BoundsWhatConnectionsMayDo) {
+  auto parsed = Parse({"--rules=r", "--max-connections=0",
+                       "--max-connections-per-address=1", "--flood-bytes=0",
+                       "--slow-reader-timeout=0s", "--max-connection-age=1s"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->options.max_connections, 0);
+  EXPECT_EQ(parsed->options.max_connections_per_address, 1);
+  EXPECT_EQ(parsed->options.flood_bytes, 0U);
+  EXPECT_EQ(parsed->options.slow_reader_timeout, absl::ZeroDuration());
+  EXPECT_EQ(parsed->options.max_connection_age, absl::Seconds(1));
+  EXPECT_THAT(ParseWithRules("--max-connections=-1"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--max-connections: got \"-1\", want a whole "
+                                 "number from 0 to 1000000")));
+  EXPECT_THAT(ParseWithRules("--max-connection-age=999ms"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("want a duration from 1s to 24h")));
+  EXPECT_THAT(ParseWithRules("--flood-bytes=x"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--flood-bytes: got \"x\"")));
+}
+
 TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   const auto parsed = Parse({"--rules=r.yaml"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
@@ -50,6 +72,12 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.listen, "127.0.0.1:8081");
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
   EXPECT_TRUE(options.status_page);
+  EXPECT_EQ(options.max_connections, 10'000);
+  EXPECT_EQ(options.max_connections_per_address, 5'000);
+  EXPECT_EQ(options.flood_bytes, std::nullopt);
+  EXPECT_EQ(options.flood_block, absl::Seconds(1));
+  EXPECT_EQ(options.slow_reader_timeout, absl::Seconds(20));
+  EXPECT_EQ(options.max_connection_age, absl::Minutes(5));
   EXPECT_EQ(options.max_in_flight, 4096);
   EXPECT_EQ(options.max_message_bytes, 65536);
   EXPECT_EQ(options.max_buckets, 10'000'000);

@@ -1,4 +1,4 @@
-#include "server/http/listen_socket.h"
+#include "server/net/listen_socket.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -48,9 +48,10 @@ int Listen(const addrinfo& where) {
 
 }  // namespace
 
-absl::StatusOr<ListenSocket> ListenOn(absl::string_view address) {
+absl::StatusOr<ListenSocket> ListenOn(absl::string_view address,
+                                      absl::string_view what) {
   const absl::Status failure = absl::UnavailableError(absl::StrCat(
-      "cannot listen for HTTP on \"", address,
+      "cannot listen for ", what, " on \"", address,
       "\", want a HOST:PORT of this machine that nobody listens on"));
   const size_t colon = address.rfind(':');
   if (colon == absl::string_view::npos) return failure;

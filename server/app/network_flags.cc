@@ -1,0 +1,82 @@
+#include "server/app/network_flags.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace tollgate {
+namespace {
+
+constexpr int kManyConnections = 1'000'000;
+
+constexpr std::array kFlags = {
+    Flag{"--listen", "HOST:PORT",
+         "Where gRPC clients connect; port 0 takes a free one "
+         "[127.0.0.1:8081]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetAddress(v, o.listen);
+         }},
+    Flag{"--http-listen", "HOST:PORT",
+         "Where /, /metrics, /healthz, /readyz, /json and /check are; port 0 "
+         "takes a free one, \"\" or off means no HTTP [127.0.0.1:8080]",
+         [](const std::string& v, ServerOptions& o) {
+           if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
+           o.http_listen.clear();
+           return absl::OkStatus();
+         }},
+    Flag{"--max-connections", "N",
+         "gRPC connections at a time, two descriptors each; more are reset. 0 "
+         "is as many as descriptors allow [10000]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetInt(v, 0, kManyConnections, o.max_connections);
+         }},
+    Flag{"--max-connections-per-address", "N",
+         "Those of one address, or of one IPv6 /64 network; 0 is no limit "
+         "[5000]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetInt(v, 0, kManyConnections, o.max_connections_per_address);
+         }},
+    Flag{"--flood-bytes", "N",
+         "A connection is cut once it has sent so much more than its calls "
+         "account for: streams reset at once, headers or bodies without an "
+         "end. The messages under way at a time must fit in. 0 is off "
+         "[128 KiB and 4 times --max-message-bytes]",
+         [](const std::string& v, ServerOptions& o) {
+           int64_t bytes = 0;
+           const absl::Status status =
+               SetInt<int64_t>(v, 0, int64_t{1} << 40, bytes);
+           if (status.ok()) o.flood_bytes = static_cast<uint64_t>(bytes);
+           return status;
+         }},
+    Flag{"--flood-block", "DURATION",
+         "How long an address gets no further connections once one of its was "
+         "cut for that, 0s to 1h; 0s is not at all [1s]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetDuration(v, absl::ZeroDuration(), absl::Hours(1),
+                              "a duration from 0s to 1h, such as 1s",
+                              o.flood_block);
+         }},
+    Flag{"--slow-reader-timeout", "DURATION",
+         "A connection is cut once what is sent to it waits for so long, 0s to "
+         "1h; 0s is off [20s]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetDuration(v, absl::ZeroDuration(), absl::Hours(1),
+                              "a duration from 0s to 1h, such as 20s",
+                              o.slow_reader_timeout);
+         }},
+    Flag{"--max-connection-age", "DURATION",
+         "How old a connection gets before its client is told to make another, "
+         "so that load follows new servers and new certificates; 1s to 24h "
+         "[5m]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetDuration(v, absl::Seconds(1), absl::Hours(24),
+                              "a duration from 1s to 24h, such as 5m",
+                              o.max_connection_age);
+         }},
+};
+
+}  // namespace
+
+absl::Span<const Flag> NetworkFlags() { return kFlags; }
+
+}  // namespace tollgate
