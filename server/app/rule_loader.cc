@@ -19,6 +19,10 @@ std::string RulesText(const RulesInForce& in_force) {
 
 absl::Status RuleLoader::Apply(LoadedRules loaded) {
   if (!loaded.errors.empty()) return ToStatus(loaded.errors);
+  if (check_ != nullptr) {
+    absl::Status status = check_(loaded.rules);
+    if (!status.ok()) return status;
+  }
   absl::StatusOr<RuleSet> rules = RuleSet::Create(std::move(loaded.rules));
   if (!rules.ok()) return rules.status();
   absl::Status status = limiter_.SetRules(*std::move(rules));

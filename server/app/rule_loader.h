@@ -6,9 +6,11 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "server/base/clock.h"
 #include "server/base/mutex.h"
 #include "server/limiter/limiter.h"
+#include "server/limiter/rule.h"
 #include "server/metrics/metrics.h"
 #include "server/rpc/rpc_server.h"
 #include "server/rules/rule_file.h"
@@ -28,9 +30,16 @@ struct RuleLoad {
 // of Start and Reload must not overlap.
 class RuleLoader {
  public:
-  // All must outlive the loader.
-  RuleLoader(Limiter& limiter, Metrics& metrics, const Clock& wall_clock)
-      : limiter_(limiter), metrics_(metrics), wall_clock_(wall_clock) {}
+  // Whether the store can keep such rules.
+  using Check = absl::Status (*)(absl::Span<const Rule> rules);
+
+  // All must outlive the loader. Null `check`: it can.
+  RuleLoader(Limiter& limiter, Metrics& metrics, const Clock& wall_clock,
+             Check check = nullptr)
+      : limiter_(limiter),
+        metrics_(metrics),
+        wall_clock_(wall_clock),
+        check_(check) {}
 
   // The first rules. INVALID_ARGUMENT with one line for each mistake.
   absl::Status Start(LoadedRules loaded);
@@ -53,6 +62,7 @@ class RuleLoader {
   Limiter& limiter_;
   Metrics& metrics_;
   const Clock& wall_clock_;
+  const Check check_;
   mutable Mutex mutex_;
   RulesInForce in_force_ ABSL_GUARDED_BY(mutex_);
   std::string failure_ ABSL_GUARDED_BY(mutex_);  // of the last reload, or empty

@@ -13,6 +13,7 @@
 #include "server/app/gateway_routes.h"
 #include "server/app/overflow_log.h"
 #include "server/app/rule_loader.h"
+#include "server/app/shared_store.h"
 #include "server/app/status_source.h"
 #include "server/base/clock.h"
 #include "server/http/http_server.h"
@@ -21,6 +22,7 @@
 #include "server/limiter/refused_keys.h"
 #include "server/limiter/sweeper.h"
 #include "server/metrics/metrics.h"
+#include "server/redis/redis_store.h"
 #include "server/rpc/rpc_server.h"
 #include "server/rules/rule_watcher.h"
 #include "server/state/state_keeper.h"
@@ -88,7 +90,8 @@ class RunningServer final : public ServerApp {
                      .observer = metrics_.get(),
                      .refused_keys = options.refused_keys}),
         keeper_(std::move(keeper)),
-        rules_(limiter_, *metrics_, limiter_clock_),
+        rules_(limiter_, *metrics_, limiter_clock_,
+               options.store == "memory" ? nullptr : &redis::CheckRules),
         watcher_({.path = options.rules,
                   .load = options.load,
                   .poll = options.rules_poll},
@@ -116,9 +119,15 @@ class RunningServer final : public ServerApp {
  private:
   enum class State { kStarting, kReady, kDraining };
 
+  absl::Status StartStore();
   absl::Status StartRules();
   absl::Status StartHttp();
   absl::Status StartRpc();
+  [[nodiscard]] BucketStore& store() {
+    return shared_ == nullptr ? static_cast<BucketStore&>(memory_)
+                              : shared_->store();
+  }
+  [[nodiscard]] StoreStatus store_status() const;
   [[nodiscard]] Readiness readiness() const;
   [[nodiscard]] EnvoyAnswerOptions gateway_options() const {
     return {
@@ -139,7 +148,8 @@ class RunningServer final : public ServerApp {
   ConnectionLog connection_log_;
   StateMetrics state_metrics_;
   Limiter limiter_;
-  MemoryStore store_{limiter_};
+  MemoryStore memory_{limiter_};
+  std::unique_ptr<SharedStore> shared_;  // null if buckets are in this process
   std::unique_ptr<state::StateKeeper> keeper_;
   RuleLoader rules_;
   const StatusSource status_source_{
@@ -147,10 +157,7 @@ class RunningServer final : public ServerApp {
        .max_in_flight = options_.max_in_flight,
        .has_state_file = !options_.state_file.empty(),
        .readiness = [this] { return readiness(); },
-       .store =
-           [] {
-             return StoreStatus{.text = "memory: buckets are in this process"};
-           }},
+       .store = [this] { return store_status(); }},
       limiter_,
       *metrics_,
       rules_,
@@ -163,7 +170,8 @@ class RunningServer final : public ServerApp {
 };
 
 absl::Status RunningServer::Start() {
-  absl::Status status = StartRules();
+  absl::Status status = StartStore();
+  if (status.ok()) status = StartRules();
   if (status.ok()) status = StartHttp();
   if (status.ok()) status = StartRpc();
   if (!status.ok()) return status;
@@ -178,6 +186,26 @@ absl::Status RunningServer::Start() {
         absl::FormatDuration(options_.rules_poll));
   }
   return absl::OkStatus();
+}
+
+absl::Status RunningServer::StartStore() {
+  if (options_.store == "memory") return absl::OkStatus();
+  auto shared = SharedStore::Create(options_, limiter_, steady_clock_);
+  if (!shared.ok()) return shared.status();
+  shared_ = *std::move(shared);
+  return absl::OkStatus();
+}
+
+StoreStatus RunningServer::store_status() const {
+  if (shared_ == nullptr) {
+    return {.text = "memory: buckets are in this process"};
+  }
+  const bool ok = shared_->answers();
+  return {.ok = ok,
+          .text = absl::StrCat(shared_->place(),
+                               ok ? ""
+                                  : ": out of reach, outage policies "
+                                    "decide")};
 }
 
 absl::Status RunningServer::StartRules() {
@@ -197,11 +225,15 @@ absl::Status RunningServer::StartHttp() {
   http.metrics = [this] {
     const std::optional<RefusedKeysReport> refused = limiter_.ReportRefusedKeys(
         {.max_rules = RefusedKeys::kMaxRules, .max_keys = 1});
+    const std::optional<StoreTotals> store =
+        shared_ == nullptr ? std::nullopt
+                           : std::optional<StoreTotals>(shared_->totals());
     return metrics_->Serialize(
         {.buckets = limiter_.bucket_count(),
          .max_buckets = limiter_.max_buckets(),
          .swept = limiter_.swept_count(),
-         .refused = refused.has_value() ? &*refused : nullptr});
+         .refused = refused.has_value() ? &*refused : nullptr,
+         .store = store.has_value() ? &*store : nullptr});
   };
   http.readiness = [this] { return readiness(); };
   http.max_body_bytes = static_cast<size_t>(options_.max_message_bytes);
@@ -209,7 +241,7 @@ absl::Status RunningServer::StartHttp() {
       {.gateway = gateway_options(),
        .check_headers =
            options_.rate_limit_headers.value_or(HeaderProfile::kDraft10)},
-      limiter_, store_, steady_clock_, call_metrics_);
+      limiter_, store(), steady_clock_, call_metrics_);
   if (options_.status_page) {
     for (HttpRoute& route :
          MakeStatusRoutes([this] { return status_source_.Read(); })) {
@@ -237,7 +269,7 @@ absl::Status RunningServer::StartRpc() {
   rpc.connections = &connection_log_;
   rpc.max_connection_age = options_.max_connection_age;
   rpc.rules_in_force = [this] { return rules_.in_force(); };
-  rpc_ = MakeRpcServer(std::move(rpc), limiter_, store_, limiter_clock_,
+  rpc_ = MakeRpcServer(std::move(rpc), limiter_, store(), limiter_clock_,
                        steady_clock_, call_metrics_);
   const absl::StatusOr<int> port = rpc_->Start();
   if (!port.ok()) return port.status();
@@ -250,6 +282,11 @@ Readiness RunningServer::readiness() const {
     case State::kStarting:
       break;
     case State::kReady:
+      if (shared_ != nullptr && !options_.start_without_store &&
+          !shared_->has_answered()) {
+        return {false, absl::StrCat("starting: no answer yet from ",
+                                    shared_->place())};
+      }
       return {true, absl::StrCat("ready: ", rules_.Describe())};
     case State::kDraining:
       return {false, "draining: the server is about to stop"};

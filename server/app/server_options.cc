@@ -14,7 +14,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "server/app/flag.h"
+#include "server/app/help_text.h"
 #include "server/app/network_flags.h"
+#include "server/redis/redis_options.h"
 
 namespace tollgate {
 namespace {
@@ -54,6 +56,21 @@ absl::Status SetTopRefused(const std::string& value, ServerOptions& options) {
     return BadFlag(value, "on, hashed or off");
   }
   return absl::OkStatus();
+}
+
+absl::Status SetStore(const std::string& value, ServerOptions& options) {
+  if (value != "memory") {
+    const auto url = redis::ParseRedisUrl(value);
+    if (!url.ok()) return url.status();
+  }
+  options.store = value;
+  return absl::OkStatus();
+}
+
+absl::Status SetStoreTimeout(const std::string& value, ServerOptions& options) {
+  return SetDuration(value, absl::Milliseconds(1), absl::Seconds(10),
+                     "a duration from 1ms to 10s, such as 10ms",
+                     options.store_timeout);
 }
 
 absl::Status SetHeaders(const std::string& value, ServerOptions& options) {
@@ -191,6 +208,27 @@ constexpr std::array kFlags = {
                               "a duration from 10ms to 1h, such as 60s",
                               o.state_interval);
          }},
+    Flag{"--store", "memory|URL",
+         "Where buckets live: in this process, or in a Redis that replicas "
+         "share, redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...] "
+         "[memory]",
+         SetStore},
+    Flag{"--store-timeout", "DURATION",
+         "How long a request waits for Redis before its rules' on_outage "
+         "decides, 1ms to 10s [10ms]",
+         SetStoreTimeout},
+    Flag{"--replicas", "N",
+         "Servers that share each limit while Redis is out of reach, for rules "
+         "with on_outage: backstop [1]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetInt<uint32_t>(v, 1, 10'000, o.replicas);
+         }},
+    Flag{"--start-without-store", "BOOL",
+         "true: be ready, by the outage policies, also before Redis has "
+         "answered once [false]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetBool(v, o.start_without_store);
+         }},
     Flag{"--log-level", "LEVEL", "debug, info, warning or error [info]",
          SetLogLevel},
     Flag{"--log-format", "FORMAT", "text, or json: one object a line [text]",
@@ -203,34 +241,6 @@ constexpr std::array kFlags = {
            return absl::OkStatus();
          }},
 };
-
-constexpr char kDescription[] =
-    "tollgate-server answers over gRPC whether a request may go ahead now.\n"
-    "Every flag may also come from the environment: TOLLGATE_RULES for "
-    "--rules,\n"
-    "TOLLGATE_MAX_IN_FLIGHT for --max-in-flight, and so on; a flag wins.\n";
-
-constexpr char kExamples[] =
-    "Examples:\n"
-    "  tollgate-server --rules=rules.yaml\n"
-    "      on this machine only: gRPC on 8081, HTTP on 8080\n"
-    "  tollgate-server --rules=/etc/tollgate/rules --listen=0.0.0.0:8081 \\\n"
-    "      --http-listen=0.0.0.0:8080 --log-format=json --drain-delay=5s\n"
-    "      for a fleet: a directory of rules, logs for machines, and 5 s for\n"
-    "      load balancers to notice before it stops\n"
-    "  tollgate-server --rules=rules.yaml "
-    "--state-file=/var/lib/tollgate/state\n"
-    "      a restart gives nobody a fresh burst\n"
-    "  tollgate-server --rules=rules.yaml --listen=127.0.0.1:0 \\\n"
-    "      --http-listen=off --port-file=/tmp/tollgate.ports\n"
-    "      for a test: a free port, told in a file\n\n"
-    "Changed rules come into force while it runs, in one step; bad ones do "
-    "not,\n"
-    "and /readyz and the log say why. SIGHUP loads them at once.\n\n"
-    "Signals: SIGTERM or SIGINT drains and exits 0; a second one exits 1 at\n"
-    "once. SIGHUP reloads the rules. Exit status 2 is a bad flag or a bad "
-    "rule\n"
-    "file at the start.\n";
 
 // --max-in-flight: TOLLGATE_MAX_IN_FLIGHT.
 std::string EnvironmentName(absl::string_view flag) {
@@ -317,6 +327,11 @@ absl::StatusOr<ParsedFlags> ParseServerFlags(int argc,
   if (parsed.options.rules.empty()) {
     return absl::InvalidArgumentError(
         "--rules: missing, want a file or a directory of rules");
+  }
+  if (parsed.options.store != "memory" && !parsed.options.state_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--state-file: does not go with a --store that keeps the buckets "
+        "itself");
   }
   return parsed;
 }

@@ -44,7 +44,11 @@ struct ServerOptions {
   LogFormat log_format = LogFormat::kText;
   std::string state_file;  // empty: none
   absl::Duration state_interval = absl::Seconds(60);
-  std::string port_file;  // empty: none
+  std::string port_file;         // empty: none
+  std::string store = "memory";  // or a redis:// URL, which may hold a password
+  absl::Duration store_timeout = absl::Milliseconds(10);
+  uint32_t replicas = 1;
+  bool start_without_store = false;
   RefusedKeysOptions refused_keys = {.mode = RefusedKeysOptions::Mode::kOn};
 };
 

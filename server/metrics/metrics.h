@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "server/limiter/decision.h"
@@ -16,6 +17,21 @@ struct MetricsOptions {
   std::string version;
 };
 
+// What became of runs on the store that processes share.
+struct StoreTotals {
+  struct Errors {
+    absl::string_view operation;
+    uint64_t count = 0;
+  };
+  struct Bucket {
+    double up_to_seconds = 0;  // the last one has infinity
+    uint64_t count = 0;        // in this bucket alone
+  };
+  std::vector<Errors> errors;
+  std::vector<Bucket> durations;
+  double total_seconds = 0;
+};
+
 // What the limiter says at the moment of a scrape.
 struct BucketTotals {
   uint64_t buckets = 0;      // remembered now
@@ -23,6 +39,7 @@ struct BucketTotals {
   uint64_t swept = 0;        // forgotten since the start
   // The most refused key of each rule; null if keys are not kept.
   const RefusedKeysReport* refused = nullptr;
+  const StoreTotals* store = nullptr;  // null if buckets are in this process
 };
 
 enum class ReloadResult { kSuccess, kFailure };
@@ -68,7 +85,8 @@ struct StateCounts {
 //   shadow rule would have, "allowed" if the rule and the whole request were
 //   allowed (an unlimited rule always is); nothing if the rule allowed what
 //   another one refused.
-// - to each rule that applied, if a key in need shared its overflow bucket.
+// - to each rule that applied, if a key in need shared its overflow bucket, and
+//   if its outage policy decided.
 // - the values that a rule wanted as an address and that were none.
 // - to its domain: the outcome, or "unmatched" if no rule applied.
 // Peeks and requests past their deadline add nothing.

@@ -19,6 +19,7 @@
 #include "server/metrics/refused_families.h"
 #include "server/metrics/sharded_counters.h"
 #include "server/metrics/state_counters.h"
+#include "server/metrics/store_families.h"
 
 namespace tollgate {
 namespace {
@@ -35,6 +36,7 @@ enum RuleColumn : size_t {
   kRuleImpossible,
   kRuleOutcomeColumns,
   kRuleOverflow = kRuleOutcomeColumns,
+  kRuleOutage,
   kRuleColumns,
 };
 constexpr std::array<const char*, kRuleOutcomeColumns> kRuleOutcomes = {
@@ -228,6 +230,9 @@ void PrometheusMetrics::OnDecision(const Decision& decision) {
       rules_.Add(i->rule->index, kRuleOverflow);
       totals_.Add(0, kOverflow);
     }
+    if (std::any_of(i, next, [](const RuleStatus& s) { return s.outage; })) {
+      rules_.Add(i->rule->index, kRuleOutage);
+    }
     i = next;
   }
   if (decision.domain == nullptr) {
@@ -270,6 +275,7 @@ std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
   AddBuckets(out, *in_force, buckets);
   if (buckets.refused != nullptr) AddRefusedFamilies(*buckets.refused, out);
   connections_.AddFamilies(out);
+  if (buckets.store != nullptr) AddStoreFamilies(*buckets.store, out);
   state_.AddFamilies(out);
   AddProcessFamilies(out);
   return prometheus::TextSerializer().Serialize(out);
@@ -289,18 +295,26 @@ void PrometheusMetrics::AddBuckets(Families& out, const InForce& in_force,
                  "Buckets forgotten because they were full again.",
                  MetricType::Counter,
                  {CounterOf(buckets.swept)}});
-  MetricFamily& family = out.emplace_back();
-  family.name = "tollgate_overflow_total";
-  family.help =
+  const auto add = [&](const char* name, const char* help, RuleColumn column) {
+    MetricFamily& family = out.emplace_back();
+    family.name = name;
+    family.help = help;
+    family.type = MetricType::Counter;
+    family.metric.reserve(in_force.rules.size());
+    for (const InForce::RuleRow& rule : in_force.rules) {
+      family.metric.push_back(
+          CounterOf(rules_.Sum(rule.row, column),
+                    {{"domain", rule.domain}, {"rule", rule.rule}}));
+    }
+  };
+  add("tollgate_overflow_total",
       "Requests of keys for which there was no room, so that they shared the "
-      "rule's overflow bucket, without peeks.";
-  family.type = MetricType::Counter;
-  family.metric.reserve(in_force.rules.size());
-  for (const InForce::RuleRow& rule : in_force.rules) {
-    family.metric.push_back(
-        CounterOf(rules_.Sum(rule.row, kRuleOverflow),
-                  {{"domain", rule.domain}, {"rule", rule.rule}}));
-  }
+      "rule's overflow bucket, without peeks.",
+      kRuleOverflow);
+  add("tollgate_outage_decisions_total",
+      "Requests that a rule's outage policy decided, since the store was out "
+      "of reach, without peeks.",
+      kRuleOutage);
 }
 
 void PrometheusMetrics::AddDecisions(Families& out,

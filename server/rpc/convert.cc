@@ -1,5 +1,7 @@
 #include "server/rpc/convert.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
@@ -133,14 +135,23 @@ absl::StatusOr<int64_t> ToNs(const google::protobuf::Timestamp& time) {
   return time.seconds() * kSecondNs + time.nanos();
 }
 
+// Where a slot is held elsewhere, its place follows, after its length. The
+// length of such a ticket is no multiple of kSlotBytes.
 std::string TicketOf(absl::Span<const HeldSlots> slots) {
   std::string ticket;
   ticket.reserve(slots.size() * kSlotBytes);
+  const bool placed =
+      std::any_of(slots.begin(), slots.end(),
+                  [](const HeldSlots& held) { return !held.place.empty(); });
   for (const HeldSlots& held : slots) {
     AppendBytes(held.fingerprint.hi, ticket);
     AppendBytes(held.fingerprint.lo, ticket);
     AppendBytes(held.ticket, ticket);
+    if (!placed) continue;
+    AppendBytes(held.place.size(), ticket);
+    ticket.append(held.place.data(), held.place.size());
   }
+  if (placed && ticket.size() % kSlotBytes == 0) ticket.push_back('\0');
   return ticket;
 }
 
@@ -170,18 +181,27 @@ absl::StatusOr<std::vector<Fingerprint>> OverflowOf(absl::string_view text) {
 }
 
 absl::StatusOr<std::vector<HeldSlots>> SlotsOf(absl::string_view ticket) {
-  const size_t count = ticket.size() / kSlotBytes;
-  if (ticket.size() % kSlotBytes != 0 || count < 1 || count > kMaxTicketSlots) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("ticket: got ", ticket.size(),
-                     " bytes, want the ticket of an allowed request"));
-  }
+  const absl::Status bad = absl::InvalidArgumentError(
+      absl::StrCat("ticket: got ", ticket.size(),
+                   " bytes, want the ticket of an allowed request"));
+  const bool placed = ticket.size() % kSlotBytes != 0;
+  const size_t each = kSlotBytes + (placed ? sizeof(uint64_t) : 0);
   std::vector<HeldSlots> slots;
-  slots.reserve(count);
-  for (size_t at = 0; at < ticket.size(); at += kSlotBytes) {
-    slots.push_back({{BytesAt(ticket, at), BytesAt(ticket, at + 8)},
-                     BytesAt(ticket, at + 16)});
+  size_t at = 0;
+  // One byte more may be left that makes the length of a placed ticket odd.
+  while (ticket.size() - at >= each && slots.size() < kMaxTicketSlots) {
+    HeldSlots& held = slots.emplace_back();
+    held.fingerprint = {BytesAt(ticket, at), BytesAt(ticket, at + 8)};
+    held.ticket = BytesAt(ticket, at + 16);
+    at += each;
+    if (!placed) continue;
+    const uint64_t size = BytesAt(ticket, at - sizeof(uint64_t));
+    if (size > ticket.size() - at) return bad;
+    held.place = ticket.substr(at, size);
+    at += size;
   }
+  const size_t left = ticket.size() - at;
+  if (slots.empty() || left > (placed ? 1 : 0)) return bad;
   return slots;
 }
 

@@ -53,7 +53,8 @@ void ToProto(const Limit& limit, v1::Limit& out);
 
 // A ticket is the slots that a decision holds, one after the other, each as its
 // bucket's fingerprint (high half, low half) and its own number: three integers
-// of 8 bytes, the highest byte first. Whoever holds one need not know.
+// of 8 bytes, the highest byte first. Where another store holds them, each is
+// followed by its place. Whoever holds one need not know.
 inline constexpr size_t kSlotBytes = 24;
 inline constexpr size_t kMaxTicketSlots = 4096;
 
