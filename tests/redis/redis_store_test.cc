@@ -1,6 +1,8 @@
 #include "server/redis/redis_store.h"
 
 #include <atomic>
+#include <future>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -167,11 +169,13 @@ TEST_F(RedisStoreTest, AdmitsExactlyTheLimitToThreadsOfSeveralStores) {
       const std::vector<Descriptor> descriptors = {ana_};
       const Request request{"shop", descriptors};
       for (int i = 0; i < 50; ++i) {
-        std::promise<bool> allowed;
-        store->Decide(request, [&](const Decision& decision) {
-          allowed.set_value(decision.allowed());
+        // Kept by whoever sets it, who is not done when it is read.
+        const auto allowed = std::make_shared<std::promise<bool>>();
+        auto told = allowed->get_future();
+        store->Decide(request, [allowed](const Decision& decision) {
+          allowed->set_value(decision.allowed());
         });
-        if (allowed.get_future().get()) ++admitted;
+        if (told.get()) ++admitted;
       }
     });
   }
