@@ -5,6 +5,7 @@ find_package(PkgConfig REQUIRED)
 find_package(absl CONFIG REQUIRED)
 find_package(Protobuf REQUIRED)  # module mode: Debian ships no usable config
 find_package(gRPC CONFIG REQUIRED)
+find_package(OpenSSL REQUIRED)
 find_package(yaml-cpp CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)

@@ -24,6 +24,26 @@ constexpr std::array kFlags = {
            o.http_listen.clear();
            return absl::OkStatus();
          }},
+    Flag{"--tls-cert", "FILE",
+         "Serve gRPC over TLS: PEM, the server's certificate, then those up to "
+         "its authority. Goes with --tls-key. Replaced files hold for new "
+         "connections, without a restart",
+         [](const std::string& v, ServerOptions& o) {
+           o.tls_cert = v;
+           return absl::OkStatus();
+         }},
+    Flag{"--tls-key", "FILE", "PEM: the key of --tls-cert, without a password",
+         [](const std::string& v, ServerOptions& o) {
+           o.tls_key = v;
+           return absl::OkStatus();
+         }},
+    Flag{"--tls-client-ca", "FILE",
+         "PEM: authorities; whoever has no certificate of theirs cannot "
+         "connect (mTLS). Unless given, clients need none",
+         [](const std::string& v, ServerOptions& o) {
+           o.tls_client_ca = v;
+           return absl::OkStatus();
+         }},
     Flag{"--max-connections", "N",
          "gRPC connections at a time, two descriptors each; more are reset. 0 "
          "is as many as descriptors allow [10000]",

@@ -15,6 +15,7 @@
 #include "server/app/rule_loader.h"
 #include "server/app/shared_store.h"
 #include "server/app/status_source.h"
+#include "server/app/tls_files.h"
 #include "server/base/clock.h"
 #include "server/http/http_server.h"
 #include "server/limiter/limiter.h"
@@ -255,7 +256,10 @@ absl::Status RunningServer::StartHttp() {
 }
 
 absl::Status RunningServer::StartRpc() {
+  auto tls = CheckedTlsFiles(options_);
+  if (!tls.ok()) return tls.status();
   RpcServerOptions rpc;
+  rpc.tls = *std::move(tls);
   rpc.listen = options_.listen;
   rpc.threads = options_.threads;
   rpc.max_in_flight = options_.max_in_flight;

@@ -242,6 +242,32 @@ constexpr std::array kFlags = {
          }},
 };
 
+// What no flag can tell by itself.
+absl::Status CheckTogether(const ServerOptions& options) {
+  if (options.rules.empty()) {
+    return absl::InvalidArgumentError(
+        "--rules: missing, want a file or a directory of rules");
+  }
+  if (options.store != "memory" && !options.state_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--state-file: does not go with a --store that keeps the buckets "
+        "itself");
+  }
+  if (options.tls_cert.empty() && !options.tls_key.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-cert: missing, want the certificate of --tls-key");
+  }
+  if (!options.tls_cert.empty() && options.tls_key.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-key: missing, want the key of --tls-cert");
+  }
+  if (!options.tls_client_ca.empty() && options.tls_cert.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-client-ca: does not go without --tls-cert and --tls-key");
+  }
+  return absl::OkStatus();
+}
+
 // --max-in-flight: TOLLGATE_MAX_IN_FLIGHT.
 std::string EnvironmentName(absl::string_view flag) {
   std::string name = absl::StrCat("TOLLGATE_", flag.substr(2));
@@ -324,15 +350,8 @@ absl::StatusOr<ParsedFlags> ParseServerFlags(int argc,
     const absl::Status status = flags[i].set(raw->values[i], parsed.options);
     if (!status.ok()) return ForFlag(flags[i], status);
   }
-  if (parsed.options.rules.empty()) {
-    return absl::InvalidArgumentError(
-        "--rules: missing, want a file or a directory of rules");
-  }
-  if (parsed.options.store != "memory" && !parsed.options.state_file.empty()) {
-    return absl::InvalidArgumentError(
-        "--state-file: does not go with a --store that keeps the buckets "
-        "itself");
-  }
+  absl::Status together = CheckTogether(parsed.options);
+  if (!together.ok()) return together;
   return parsed;
 }
 

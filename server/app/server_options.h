@@ -24,7 +24,10 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:8081";
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
   bool status_page = true;
-  int max_connections = 10'000;             // 0: as many as descriptors allow
+  std::string tls_cert;          // paths; empty: plain text
+  std::string tls_key;           // empty with tls_cert
+  std::string tls_client_ca;     // empty: clients need no certificate
+  int max_connections = 10'000;  // 0: as many as descriptors allow
   int max_connections_per_address = 5'000;  // 0: any number
   std::optional<uint64_t> flood_bytes;      // unset: from max_message_bytes
   absl::Duration flood_block = absl::Seconds(1);           // 0: none

@@ -27,6 +27,7 @@
 #include "server/rpc/methods.h"
 #include "server/rpc/policy_calls.h"
 #include "server/rpc/policy_feed.h"
+#include "server/rpc/tls.h"
 
 namespace tollgate {
 namespace {
@@ -287,7 +288,7 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
   feed_.Refresh(/*heartbeat=*/false);
   acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      grpc::InsecureServerCredentials());
+      MakeCredentials(options_.tls));
   AddWorkers(builder);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) {

@@ -1,7 +1,12 @@
 #include "server/rpc/library_logs.h"
 
+#include <atomic>
+#include <cstdint>
+
+#include "absl/time/time.h"
 #include "google/protobuf/stubs/common.h"
 #include "grpcpp/grpcpp.h"
+#include "server/base/clock.h"
 #include "spdlog/spdlog.h"
 
 // Later releases of both log through Abseil, where these hooks are gone.
@@ -18,7 +23,21 @@ namespace tollgate {
 namespace {
 
 #ifdef TOLLGATE_HAS_GRPC_LOG_FUNCTION
+// A peer can cause lines, such as of handshakes that fail: so many a second,
+// about, and the others are dropped.
+constexpr int kLinesASecond = 10;
+
+bool MayLog() {
+  static std::atomic<int64_t> last_second{0};
+  static std::atomic<int> lines{0};
+  const int64_t second =
+      SteadyClock().NowNs() / absl::ToInt64Nanoseconds(absl::Seconds(1));
+  if (last_second.exchange(second) != second) lines = 0;
+  return ++lines <= kLinesASecond;
+}
+
 void LogForGrpc(gpr_log_func_args* args) {
+  if (!MayLog()) return;
   switch (args->severity) {
     case GPR_LOG_SEVERITY_DEBUG:
       return spdlog::debug("grpc: {}", args->message);

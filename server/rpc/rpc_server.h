@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,9 +26,20 @@ struct RulesInForce {
 };
 using RulesInForceFn = std::function<RulesInForce()>;
 
+// Paths of PEM files. With `client_ca`, clients must show a certificate that it
+// signed (mTLS).
+struct TlsFiles {
+  std::string cert;
+  std::string key;
+  std::string client_ca;  // may be empty
+};
+
 struct RpcServerOptions {
   // Where to listen, HOST:PORT or [IPV6]:PORT. Port 0 takes a free one.
   std::string listen = "127.0.0.1:8081";
+  // Files that are good at the start, and may be replaced while it serves: each
+  // new connection has those of the last second. None: plain text.
+  std::optional<TlsFiles> tls;
   // Completion queues, with one thread each. 0 is as many as cores, at least
   // 2. Fewer than 2 lets one peer that resets its streams starve the others;
   // more than cores only adds switches. 0 to 1024.

@@ -60,6 +60,26 @@ TEST(ParseServerFlags, BoundsWhatConnectionsMayDo) {
                        HasSubstr("--flood-bytes: got \"x\"")));
 }
 
+TEST(ParseServerFlags, TakesTheFilesOfTlsTogether) {
+  const auto parsed =
+      Parse({"--rules=r", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=a"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->options.tls_cert, "c");
+  EXPECT_EQ(parsed->options.tls_key, "k");
+  EXPECT_EQ(parsed->options.tls_client_ca, "a");
+  EXPECT_THAT(ParseWithRules("--tls-cert=c"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--tls-key: missing, want the key of --tls-cert"));
+  EXPECT_THAT(ParseWithRules("--tls-key=k"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--tls-cert: missing, want the certificate of "
+                       "--tls-key"));
+  EXPECT_THAT(ParseWithRules("--tls-client-ca=a"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--tls-client-ca: does not go without --tls-cert and "
+                       "--tls-key"));
+}
+
 TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   const auto parsed = Parse({"--rules=r.yaml"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
@@ -72,6 +92,8 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.listen, "127.0.0.1:8081");
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
   EXPECT_TRUE(options.status_page);
+  EXPECT_EQ(options.tls_cert, "");
+  EXPECT_EQ(options.tls_client_ca, "");
   EXPECT_EQ(options.max_connections, 10'000);
   EXPECT_EQ(options.max_connections_per_address, 5'000);
   EXPECT_EQ(options.flood_bytes, std::nullopt);

@@ -39,6 +39,7 @@ LIBRARY_HEADERS = {
     "nlohmann-json": r"nlohmann/.*",
     "spdlog": r"spdlog/.*",
     "CLI11": r"CLI/.*",
+    "OpenSSL": r"openssl/.*",
 }
 
 # Headers of the C++ library have no suffix; these are of the system, and the

@@ -1,0 +1,255 @@
+// The whole service over TLS, with certificates that the test makes.
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "server/app/server_app.h"
+#include "tests/app/two_rules.h"
+#include "tests/support/certificates.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/tcp_client.h"
+#include "tests/support/temp_files.h"
+#include "tollgate/v1/rate_limiter.grpc.pb.h"
+
+namespace tollgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kName[] = "tollgate.test";
+
+// Made once: authorities `ca` and `other`, the server's certificates `server`
+// and `newer`, and clients of both authorities.
+const Certificates& Made() {
+  static const Certificates* const made = [] {
+    const auto* all = new Certificates;
+    all->MakeAuthority("ca");
+    all->MakeAuthority("other");
+    all->Make("server", "ca", absl::StrCat("DNS:", kName));
+    all->Make("newer", "ca", absl::StrCat("DNS:", kName));
+    all->Make("client", "ca", "URI:spiffe://test/shop");
+    all->Make("stranger", "other", "URI:spiffe://test/shop");
+    return all;
+  }();
+  return *made;
+}
+
+ServerOptions TlsOptions(const TempFiles& files) {
+  ServerOptions options;
+  options.rules = files.Write("rules.yaml", kTwoRules);
+  options.listen = "127.0.0.1:0";
+  options.http_listen = "127.0.0.1:0";
+  options.tls_cert = Made().Path("server.pem");
+  options.tls_key = Made().Path("server.key");
+  return options;
+}
+
+ServerOptions MutualTlsOptions(const TempFiles& files) {
+  ServerOptions options = TlsOptions(files);
+  options.tls_client_ca = Made().Path("ca.pem");
+  return options;
+}
+
+// What became of one call on a connection of its own.
+struct Answer {
+  grpc::Status status;
+  std::string server_certificate;
+};
+
+// `client`: whose certificate is shown, or none.
+Answer Ask(const ServerApp& app, const std::string& client,
+           const std::string& authority = "ca") {
+  grpc::SslCredentialsOptions ssl;
+  ssl.pem_root_certs = Made().Read(authority + ".pem");
+  if (!client.empty()) {
+    ssl.pem_cert_chain = Made().Read(client + ".pem");
+    ssl.pem_private_key = Made().Read(client + ".key");
+  }
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetSslTargetNameOverride(kName);
+  const auto stub = v1::RateLimiter::NewStub(
+      grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", app.grpc_port()),
+                                grpc::SslCredentials(ssl), arguments));
+  v1::ShouldAllowRequest request;
+  request.set_domain("shop");
+  v1::Entry& entry = *request.add_descriptors()->add_entries();
+  entry.set_key("user");
+  entry.set_value("ana");
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::seconds(30));
+  v1::ShouldAllowResponse response;
+  Answer answer{stub->ShouldAllow(&context, request, &response), ""};
+  if (!answer.status.ok()) return answer;
+  for (const auto& pem :
+       context.auth_context()->FindPropertyValues("x509_pem_cert")) {
+    answer.server_certificate.assign(pem.data(), pem.size());
+  }
+  return answer;
+}
+
+MATCHER_P(Fails, code, "fails with that code") {
+  *result_listener << arg.status.error_code() << ": "
+                   << arg.status.error_message();
+  return arg.status.error_code() == code;
+}
+
+TEST(Tls, AnswersWhoTrustsItsAuthorityAndNobodyInPlainText) {
+  const TempFiles files;
+  const auto app = StartServerApp(TlsOptions(files));
+  ASSERT_THAT(app, IsOk());
+  EXPECT_THAT(Ask(**app, ""), Fails(grpc::StatusCode::OK));
+  EXPECT_THAT(Ask(**app, "", "other"), Fails(grpc::StatusCode::UNAVAILABLE));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::seconds(30));
+  v1::ShouldAllowResponse response;
+  const auto plain = v1::RateLimiter::NewStub(
+      grpc::CreateChannel(absl::StrCat("127.0.0.1:", (*app)->grpc_port()),
+                          grpc::InsecureChannelCredentials()));
+  EXPECT_EQ(plain->ShouldAllow(&context, {}, &response).error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST(Tls, WithAnAuthorityOfClientsAnswersNobodyElse) {
+  const TempFiles files;
+  const auto app = StartServerApp(MutualTlsOptions(files));
+  ASSERT_THAT(app, IsOk());
+  EXPECT_THAT(Ask(**app, "client"), Fails(grpc::StatusCode::OK));
+  EXPECT_THAT(Ask(**app, ""), Fails(grpc::StatusCode::UNAVAILABLE));
+  EXPECT_THAT(Ask(**app, "stranger"), Fails(grpc::StatusCode::UNAVAILABLE));
+}
+
+TEST(Tls, TheGuardLetsHandshakesAndCallsPass) {
+  const TempFiles files;
+  const auto app = StartServerApp(MutualTlsOptions(files));
+  ASSERT_THAT(app, IsOk());
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_THAT(Ask(**app, "client"), Fails(grpc::StatusCode::OK));
+  }
+  EXPECT_THAT(
+      AskHttp((*app)->http_port(), "GET", "/metrics"),
+      AllOf(
+          HasSubstr("tollgate_connections_killed_total{reason=\"flood\"} 0\n"),
+          HasSubstr(
+              "tollgate_connections_killed_total{reason=\"slow_reader\"} 0\n"),
+          HasSubstr(
+              "tollgate_connections_refused_total{reason=\"flood\"} 0\n")));
+}
+
+// A directory as Kubernetes mounts a Secret: files are links into a directory
+// that a link names, and an update replaces that link at once.
+class MountedSecret {
+ public:
+  MountedSecret() {
+    Mount("server");
+    for (const char* name : {"tls.crt", "tls.key", "ca.crt"}) {
+      std::filesystem::create_symlink(absl::StrCat("..data/", name),
+                                      files_.Path(name));
+    }
+  }
+  [[nodiscard]] std::string Path(const std::string& name) const {
+    return files_.Path(name);
+  }
+  void Mount(const std::string& certificate) {
+    const std::string version = absl::StrCat("..", ++versions_);
+    std::filesystem::create_directory(files_.Path(version));
+    const auto put = [&](const char* name, const std::string& from) {
+      const std::string path =
+          files_.Write(version + "/" + name, Made().Read(from));
+      // gRPC tells files of different versions from each other by whole
+      // seconds, which a real rotation is always apart.
+      std::filesystem::last_write_time(
+          path, std::filesystem::file_time_type::clock::now() -
+                    std::chrono::hours(10 - versions_));
+    };
+    put("tls.crt", certificate + ".pem");
+    put("tls.key", certificate + ".key");
+    put("ca.crt", "ca.pem");
+    std::filesystem::create_directory_symlink(version, files_.Path("..tmp"));
+    std::filesystem::rename(files_.Path("..tmp"), files_.Path("..data"));
+  }
+
+ private:
+  const TempFiles files_;
+  int versions_ = 0;
+};
+
+TEST(Tls, RotatedFilesAreServedWithoutOneFailedCall) {
+  const TempFiles files;
+  MountedSecret secret;
+  ServerOptions options = MutualTlsOptions(files);
+  options.tls_cert = secret.Path("tls.crt");
+  options.tls_key = secret.Path("tls.key");
+  options.tls_client_ca = secret.Path("ca.crt");
+  const auto app = StartServerApp(options);
+  ASSERT_THAT(app, IsOk());
+  const std::string old_certificate = Ask(**app, "client").server_certificate;
+  EXPECT_THAT(old_certificate, HasSubstr("BEGIN CERTIFICATE"));
+  secret.Mount("newer");
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  Answer answer;
+  do {
+    answer = Ask(**app, "client");
+    ASSERT_THAT(answer, Fails(grpc::StatusCode::OK));
+  } while (answer.server_certificate == old_certificate &&
+           std::chrono::steady_clock::now() < deadline);
+  for (int i = 0; i < 10; ++i) {
+    answer = Ask(**app, "client");
+    ASSERT_THAT(answer, Fails(grpc::StatusCode::OK));
+    EXPECT_NE(answer.server_certificate, old_certificate);
+  }
+}
+
+TEST(Tls, FilesThatCannotBeAreNamedAtTheStart) {
+  const TempFiles files;
+  const auto refused = [](const ServerOptions& options) {
+    return StartServerApp(options).status();
+  };
+  ServerOptions options = MutualTlsOptions(files);
+  options.tls_cert = "/nowhere/tls.crt";
+  EXPECT_THAT(refused(options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--tls-cert: got \"/nowhere/tls.crt\", want a file that "
+                       "can be read: No such file or directory"));
+  options.tls_cert = files.Write("text", "secret");
+  EXPECT_THAT(refused(options), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         AllOf(HasSubstr("--tls-cert: got \""),
+                                               HasSubstr("/text\", want PEM"),
+                                               Not(HasSubstr("secret")))));
+  options = MutualTlsOptions(files);
+  options.tls_key = files.Path("text");
+  EXPECT_THAT(refused(options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("--tls-key: got \""),
+                             HasSubstr("/text\", want PEM: a private key"))));
+  options.tls_key = Made().Path("newer.key");
+  EXPECT_THAT(refused(options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("--tls-key: got \""),
+                             HasSubstr("newer.key\", want the key of the "
+                                       "certificate in "),
+                             HasSubstr("server.pem"))));
+  options = MutualTlsOptions(files);
+  options.tls_client_ca = files.Path("text");
+  EXPECT_THAT(refused(options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("--tls-client-ca: got \""),
+                             HasSubstr("/text\", want PEM"))));
+  options.tls_client_ca = "/nowhere/ca.crt";
+  EXPECT_THAT(refused(options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--tls-client-ca: got \"/nowhere/ca.crt\"")));
+}
+
+}  // namespace
+}  // namespace tollgate
