@@ -43,7 +43,9 @@ grpc::ChannelArguments ChannelArgs(const GrpcTransportOptions& options) {
   return args;
 }
 
-std::shared_ptr<grpc::ChannelCredentials> Credentials(
+}  // namespace
+
+std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(
     const std::optional<TlsOptions>& tls) {
   if (!tls.has_value()) return grpc::InsecureChannelCredentials();
   grpc::SslCredentialsOptions options;
@@ -53,11 +55,9 @@ std::shared_ptr<grpc::ChannelCredentials> Credentials(
   return grpc::SslCredentials(options);
 }
 
-}  // namespace
-
 std::shared_ptr<grpc::Channel> MakeChannel(
     const GrpcTransportOptions& options) {
-  return grpc::CreateCustomChannel(options.target, Credentials(options.tls),
+  return grpc::CreateCustomChannel(options.target, MakeCredentials(options.tls),
                                    ChannelArgs(options));
 }
 

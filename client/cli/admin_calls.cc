@@ -3,7 +3,10 @@
 #include <grpc/support/time.h>
 #include <grpcpp/grpcpp.h>
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
+#include "client/channel.h"
 #include "client/cli/entries.h"
 #include "tollgate/v1/admin.grpc.pb.h"
 
@@ -21,11 +24,17 @@ absl::StatusOr<Response> Call(const ServerOptions& server,
   const absl::StatusOr<absl::Duration> timeout =
       ParseTime("--timeout", server.timeout);
   if (!timeout.ok()) return timeout.status();
+  const absl::StatusOr<std::optional<client::TlsOptions>> tls =
+      ReadTls(server.tls);
+  if (!tls.ok()) return tls.status();
   grpc::ChannelArguments args;
+  if (tls->has_value() && !(*tls)->server_name.empty()) {
+    args.SetSslTargetNameOverride((*tls)->server_name);
+  }
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   args.SetMaxReceiveMessageSize(-1);  // 100,000 rules are more than 4 MB
-  Stub stub(grpc::CreateCustomChannel(
-      server.address, grpc::InsecureChannelCredentials(), args));
+  Stub stub(grpc::CreateCustomChannel(server.address,
+                                      client::MakeCredentials(*tls), args));
   grpc::ClientContext context;
   context.set_deadline(
       gpr_time_from_nanos(absl::ToInt64Nanoseconds(*timeout), GPR_TIMESPAN));

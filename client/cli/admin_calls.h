@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "client/cli/tls_flags.h"
 #include "tollgate/v1/admin.pb.h"
 
 namespace tollgate::cli {
@@ -11,6 +12,7 @@ namespace tollgate::cli {
 struct ServerOptions {
   std::string address;  // HOST:PORT
   std::string timeout;  // a duration, of the whole call
+  TlsFlags tls;
 };
 
 // One call of the service's Admin each, over a connection of its own. Blocks

@@ -19,7 +19,10 @@ absl::StatusOr<client::Decision> Ask(const CheckOptions& options) {
   const absl::StatusOr<absl::Duration> timeout =
       ParseTime("--timeout", options.timeout);
   if (!timeout.ok()) return timeout.status();
+  auto tls = ReadTls(options.tls);
+  if (!tls.ok()) return tls.status();
   client::ClientOptions client_options;
+  client_options.tls = *std::move(tls);
   client_options.watch_policy = false;
   client_options.target = options.server;
   client_options.timeout = *timeout;

@@ -5,6 +5,7 @@
 
 #include "client/cli/entries.h"
 #include "client/cli/output.h"
+#include "client/cli/tls_flags.h"
 #include "client/decision.h"
 
 namespace tollgate::cli {
@@ -13,6 +14,7 @@ struct CheckOptions {
   RequestOptions request;
   std::string server;
   std::string timeout;  // a duration
+  TlsFlags tls;
   bool json = false;
 };
 

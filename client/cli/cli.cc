@@ -11,6 +11,7 @@
 #include "client/cli/convert.h"
 #include "client/cli/explain.h"
 #include "client/cli/rules.h"
+#include "client/cli/tls_flags.h"
 #include "client/cli/top.h"
 #include "client/cli/validate.h"
 #include "server/base/clock.h"
@@ -39,7 +40,15 @@ CLI::Option* AddDomain(CLI::App& command, std::string& domain) {
 }
 
 CLI::Option* AddServer(CLI::App& command, std::string& address,
-                       std::string& timeout) {
+                       std::string& timeout, TlsFlags& tls) {
+  command.add_option("--tls-ca", tls.ca,
+                     "Ask over TLS a server that this authority signed (PEM)");
+  command.add_option("--tls-cert", tls.cert,
+                     "Our certificate, if the server wants one (PEM)");
+  command.add_option("--tls-key", tls.key, "The key of --tls-cert (PEM)");
+  command.add_option("--tls-server-name", tls.server_name,
+                     "The name in the server's certificate, if it is not that "
+                     "of --server");
   command.add_option("--timeout", timeout, "How long to wait")
       ->default_val("1s");
   return command.add_option("--server", address, kServerHelp)
@@ -70,13 +79,14 @@ void AddCheck(CLI::App& app, Action& action, CheckOptions& options) {
       ->add_option("--cost", options.request.cost,
                    "The tokens to take; 0 looks and takes none")
       ->default_val(1);
-  AddServer(*command, options.server, options.timeout);
+  AddServer(*command, options.server, options.timeout, options.tls);
   command->add_flag("--json", options.json,
                     "Print the response as JSON, with its source");
   command->footer(
       "Exit status: 0 allowed, 1 refused or impossible, 2 no answer.\n\n"
       "Examples:\n"
       "  tollgate check --domain=shop user=ana\n"
+      "  tollgate check --server=tollgate:8081 --tls-ca=ca.crt user=ana\n"
       "  tollgate check --domain=shop --cost=0 user=ana   "
       "# look, take nothing\n"
       "  tollgate check --domain=shop user=ana \\\n"
@@ -98,7 +108,8 @@ void AddExplain(CLI::App& app, Action& action, ExplainOptions& options) {
   CLI::Option* rules = command->add_option(
       "--rules", options.rules,
       "Explain by these files instead of a server's: a file or a directory");
-  AddServer(*command, options.server.address, options.server.timeout)
+  AddServer(*command, options.server.address, options.server.timeout,
+            options.server.tls)
       ->excludes(rules);
   AddLoad(*command, options.load);
   command->add_flag("--json", options.json,
@@ -130,7 +141,8 @@ void AddRules(CLI::App& app, Action& action, RulesOptions& options) {
   CLI::Option* rules = command->add_option(
       "--rules", options.rules,
       "List these files' rules instead of a server's: a file or a directory");
-  AddServer(*command, options.server.address, options.server.timeout)
+  AddServer(*command, options.server.address, options.server.timeout,
+            options.server.tls)
       ->excludes(rules);
   AddLoad(*command, options.load);
   command->add_flag("--json", options.json,
@@ -163,7 +175,8 @@ void AddTop(CLI::App& app, Action& action, TopOptions& options) {
       ->add_option("--interval", options.interval,
                    "How often to ask again, 100ms to 1h")
       ->default_val("2s");
-  AddServer(*command, options.server.address, options.server.timeout);
+  AddServer(*command, options.server.address, options.server.timeout,
+            options.server.tls);
   command->add_flag("--once", options.once, "Print the tables once and end");
   command->add_flag("--json", options.json,
                     "Print one TopRefusedResponse as JSON and end");
@@ -200,7 +213,8 @@ CLI::App* AddBucketCommand(CLI::App& app, const std::string& name,
   command->add_option("--rule", options.rule,
                       "Only the bucket of this rule; without it, of each rule "
                       "that applies");
-  AddServer(*command, options.server.address, options.server.timeout);
+  AddServer(*command, options.server.address, options.server.timeout,
+            options.server.tls);
   command->add_flag("--json", options.json, "Print the response as JSON");
   return command;
 }

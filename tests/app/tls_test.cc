@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -10,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "server/app/server_app.h"
 #include "tests/app/two_rules.h"
+#include "tests/client/cli/run_tollgate.h"
 #include "tests/support/certificates.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tcp_client.h"
@@ -126,6 +128,34 @@ TEST(Tls, WithAnAuthorityOfClientsAnswersNobodyElse) {
   EXPECT_THAT(Ask(**app, "client"), Fails(grpc::StatusCode::OK));
   EXPECT_THAT(Ask(**app, ""), Fails(grpc::StatusCode::UNAVAILABLE));
   EXPECT_THAT(Ask(**app, "stranger"), Fails(grpc::StatusCode::UNAVAILABLE));
+}
+
+TEST(Tls, TheCommandAsksWithItsCertificate) {
+  const TempFiles files;
+  const auto app = StartServerApp(MutualTlsOptions(files));
+  ASSERT_THAT(app, IsOk());
+  const std::string server =
+      absl::StrCat("--server=127.0.0.1:", (*app)->grpc_port());
+  const std::string ca = "--tls-ca=" + Made().Path("ca.pem");
+  const std::string cert = "--tls-cert=" + Made().Path("client.pem");
+  const std::string key = "--tls-key=" + Made().Path("client.key");
+  const std::string name = absl::StrCat("--tls-server-name=", kName);
+  const auto run = [&](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {server, "--timeout=30s"});
+    return cli::RunTollgate(flags);
+  };
+  const cli::Ran check =
+      run({"check", "--domain=shop", "user=ana", ca, cert, key, name});
+  EXPECT_EQ(check.exit_status, 0) << check.err;
+  const cli::Ran rules = run({"rules", ca, cert, key, name});
+  EXPECT_EQ(rules.exit_status, 0) << rules.err;
+  EXPECT_THAT(rules.out, HasSubstr("per-user"));
+  EXPECT_EQ(run({"rules", ca, name}).exit_status, 2);
+  EXPECT_EQ(run({"rules"}).exit_status, 2);
+  EXPECT_THAT(run({"check", "user=ana", ca, cert}).err,
+              HasSubstr("--tls-key: missing, want the key of --tls-cert"));
+  EXPECT_THAT(run({"rules", "--tls-ca=/nowhere/ca.crt"}).err,
+              HasSubstr("/nowhere/ca.crt"));
 }
 
 TEST(Tls, TheGuardLetsHandshakesAndCallsPass) {
