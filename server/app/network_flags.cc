@@ -24,6 +24,13 @@ constexpr std::array kFlags = {
            o.http_listen.clear();
            return absl::OkStatus();
          }},
+    Flag{"--health-listen", "HOST:PORT",
+         "Where gRPC health alone is, in plain text, for probes that cannot do "
+         "TLS; it also tells whether --listen still accepts. Port 0 takes a "
+         "free one [none]",
+         [](const std::string& v, ServerOptions& o) {
+           return SetAddress(v, o.health_listen);
+         }},
     Flag{"--tls-cert", "FILE",
          "Serve gRPC over TLS: PEM, the server's certificate, then those up to "
          "its authority. Goes with --tls-key. Replaced files hold for new "

@@ -73,8 +73,11 @@ int ServeUntilSignal(const sigset_t& signals, ServerApp& app) {
 
 // Appears complete or not at all, because others wait for it.
 absl::Status WritePortFile(const std::string& path, const ServerApp& app) {
-  const std::string text =
+  std::string text =
       absl::StrCat("grpc=", app.grpc_port(), "\nhttp=", app.http_port(), "\n");
+  if (app.health_port() != 0) {
+    absl::StrAppend(&text, "health=", app.health_port(), "\n");
+  }
   const std::string temporary = absl::StrCat(path, ".", getpid());
   std::FILE* const file = std::fopen(temporary.c_str(), "we");
   bool written = file != nullptr &&

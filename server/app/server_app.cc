@@ -104,6 +104,7 @@ class RunningServer final : public ServerApp {
   [[nodiscard]] int http_port() const override {
     return http_ == nullptr ? 0 : http_->port();
   }
+  [[nodiscard]] int health_port() const override { return rpc_->health_port(); }
   void ReloadRules() override { watcher_.Reload(); }
   void AnnounceShutdown() override {
     state_ = State::kDraining;
@@ -259,6 +260,7 @@ absl::Status RunningServer::StartRpc() {
   auto tls = CheckedTlsFiles(options_);
   if (!tls.ok()) return tls.status();
   RpcServerOptions rpc;
+  rpc.health_listen = options_.health_listen;
   rpc.tls = *std::move(tls);
   rpc.listen = options_.listen;
   rpc.threads = options_.threads;

@@ -17,6 +17,8 @@ class ServerApp {
   // The ports that are listened on; HTTP is 0 if it is off.
   [[nodiscard]] virtual int grpc_port() const = 0;
   [[nodiscard]] virtual int http_port() const = 0;
+  // That of --health-listen; 0 without.
+  [[nodiscard]] virtual int health_port() const = 0;
 
   // Loads the rules again, soon and on another thread, changed or not. If they
   // are bad, those in force stay.

@@ -234,7 +234,8 @@ constexpr std::array kFlags = {
     Flag{"--log-format", "FORMAT", "text, or json: one object a line [text]",
          SetLogFormat},
     Flag{"--port-file", "PATH",
-         "Once ready, write the ports there as grpc=PORT and http=PORT lines; "
+         "Once ready, write the ports there as grpc=PORT and http=PORT lines, "
+         "and health=PORT with --health-listen; "
          "for scripts that use port 0",
          [](const std::string& v, ServerOptions& o) {
            o.port_file = v;

@@ -23,8 +23,10 @@
 #include "server/rpc/call.h"
 #include "server/rpc/handlers.h"
 #include "server/rpc/health.h"
+#include "server/rpc/health_port.h"
 #include "server/rpc/library_logs.h"
 #include "server/rpc/methods.h"
+#include "server/rpc/nobody_watches.h"
 #include "server/rpc/policy_calls.h"
 #include "server/rpc/policy_feed.h"
 #include "server/rpc/tls.h"
@@ -173,13 +175,6 @@ void BoundReflection(grpc::ServerBuilder& builder) {
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 2);
 }
 
-class NobodyWatches final : public net::ConnectionObserver {
- public:
-  void OnConnections(int) override {}
-  void OnRefused(net::RefuseReason) override {}
-  void OnKilled(net::KillReason, const std::string&) override {}
-};
-
 // As many as cores, but at least 2, unless told otherwise.
 int ThreadsOf(const RpcServerOptions& options) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -202,6 +197,9 @@ class AsyncRpcServer final : public RpcServer {
   ~AsyncRpcServer() override { Drain(absl::ZeroDuration()); }
 
   absl::StatusOr<int> Start() override;
+  [[nodiscard]] int health_port() const override {
+    return health_port_ == nullptr ? 0 : health_port_->port();
+  }
   void AnnounceShutdown() override;
   void Drain(absl::Duration grace) override;
 
@@ -238,7 +236,8 @@ class AsyncRpcServer final : public RpcServer {
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<net::Listener> listener_;
-  std::unique_ptr<PeriodicThread> news_;  // uses all of the above
+  std::unique_ptr<HealthPort> health_port_;  // null if there is none
+  std::unique_ptr<PeriodicThread> news_;     // uses all of the above
 };
 
 absl::Status AsyncRpcServer::Listen() {
@@ -297,6 +296,12 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
   for (const auto& worker : workers_) worker->Start();
   news_ = std::make_unique<PeriodicThread>([this] { return LookForNews(); });
   StartAccepting();
+  if (!options_.health_listen.empty()) {
+    auto health_port = StartHealthPort(options_.health_listen, services_.health,
+                                       *listener_, steady_clock_);
+    if (!health_port.ok()) return health_port.status();
+    health_port_ = *std::move(health_port);
+  }
   return listener_->port();
 }
 
@@ -304,6 +309,7 @@ void AsyncRpcServer::AnnounceShutdown() {
   if (server_ == nullptr || !services_.health.serving()) return;
   services_.health.StopServing();
   AnnounceToAll();
+  if (health_port_ != nullptr) health_port_->Announce();
 }
 
 void AsyncRpcServer::Drain(absl::Duration grace) {
@@ -317,6 +323,7 @@ void AsyncRpcServer::Drain(absl::Duration grace) {
       GPR_TIMESPAN));
   for (const auto& worker : workers_) worker->Stop();
   server_.reset();
+  health_port_.reset();
   listener_.reset();
 }
 

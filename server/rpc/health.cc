@@ -1,6 +1,8 @@
 #include "server/rpc/health.h"
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
 #include "server/rpc/call.h"
@@ -52,7 +54,11 @@ class HealthCalls::CheckCall final : public Event {
 
  private:
   void Answer() {
-    const Health::Status status = calls_.health_.StatusOf(request_.service());
+    Health::Status status = calls_.health_.StatusOf(request_.service());
+    if (status == HealthCheckResponse::SERVING && calls_.also_ != nullptr &&
+        !calls_.also_()) {
+      status = HealthCheckResponse::NOT_SERVING;
+    }
     if (status == HealthCheckResponse::SERVICE_UNKNOWN) {
       responder_->FinishWithError(
           {grpc::StatusCode::NOT_FOUND, "service: not one of this server"},
@@ -146,11 +152,13 @@ class HealthCalls::WatchCall final : public Event {
 };
 
 HealthCalls::HealthCalls(Service& service, grpc::ServerCompletionQueue& queue,
-                         const Health& health, net::PeerLedger::Page& peers)
+                         const Health& health, net::PeerLedger::Page& peers,
+                         std::function<bool()> also)
     : service_(service),
       queue_(queue),
       health_(health),
       peers_(peers),
+      also_(std::move(also)),
       check_(std::make_unique<CheckCall>(*this)) {}
 
 HealthCalls::~HealthCalls() = default;

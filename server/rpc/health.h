@@ -2,6 +2,7 @@
 #define TOLLGATE_SERVER_RPC_HEALTH_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -38,8 +39,11 @@ class HealthCalls {
   using Service = grpc::health::v1::Health::AsyncService;
 
   // All must outlive the calls, and the queue be drained before this goes.
+  // `also`, unless null: what must hold too for a Check to say SERVING. It runs
+  // on the queue's thread.
   HealthCalls(Service& service, grpc::ServerCompletionQueue& queue,
-              const Health& health, net::PeerLedger::Page& peers);
+              const Health& health, net::PeerLedger::Page& peers,
+              std::function<bool()> also = nullptr);
   ~HealthCalls();
   HealthCalls(const HealthCalls&) = delete;
   HealthCalls& operator=(const HealthCalls&) = delete;
@@ -61,6 +65,7 @@ class HealthCalls {
   grpc::ServerCompletionQueue& queue_;
   const Health& health_;
   net::PeerLedger::Page& peers_;
+  const std::function<bool()> also_;
   bool stopped_ = false;
   std::unique_ptr<CheckCall> check_;
   std::unordered_set<WatchCall*> watching_;  // owned by the queue

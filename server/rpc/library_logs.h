@@ -5,7 +5,8 @@ namespace tollgate {
 
 // Sends what gRPC logs to our own log, about ten lines a second at most, and
 // keeps protobuf quiet, which would write a line for every message that is not
-// UTF-8: any peer could fill a disk with them. For the whole process. Thread-safe.
+// UTF-8: any peer could fill a disk with them. For the whole process.
+// Thread-safe.
 void TakeOverLibraryLogs();
 
 }  // namespace tollgate

@@ -40,6 +40,9 @@ struct RpcServerOptions {
   // Files that are good at the start, and may be replaced while it serves: each
   // new connection has those of the last second. None: plain text.
   std::optional<TlsFiles> tls;
+  // Where probes find grpc.health.v1.Health in plain text, as `listen`; empty:
+  // nowhere but there.
+  std::string health_listen;
   // Completion queues, with one thread each. 0 is as many as cores, at least
   // 2. Fewer than 2 lets one peer that resets its streams starve the others;
   // more than cores only adds switches. 0 to 1024.
@@ -110,6 +113,9 @@ class RpcServer {
   // Listens and serves; the port that it bound. Once. UNAVAILABLE if it cannot
   // listen there.
   virtual absl::StatusOr<int> Start() = 0;
+
+  // The port of `health_listen` once started, or 0 without.
+  [[nodiscard]] virtual int health_port() const = 0;
 
   // Health becomes NOT_SERVING; calls are still answered.
   virtual void AnnounceShutdown() = 0;

@@ -92,6 +92,7 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.listen, "127.0.0.1:8081");
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
   EXPECT_TRUE(options.status_page);
+  EXPECT_EQ(options.health_listen, "");
   EXPECT_EQ(options.tls_cert, "");
   EXPECT_EQ(options.tls_client_ca, "");
   EXPECT_EQ(options.max_connections, 10'000);
@@ -124,6 +125,7 @@ TEST(ParseServerFlags, ReadsEveryFlag) {
                              "--merge-domains=true",
                              "--listen=[::]:0",
                              "--http-listen=0.0.0.0:65535",
+                             "--health-listen=127.0.0.1:0",
                              "--max-in-flight=1",
                              "--max-message-bytes=1024",
                              "--max-buckets=1000000000",
@@ -146,6 +148,7 @@ TEST(ParseServerFlags, ReadsEveryFlag) {
   EXPECT_TRUE(options.load.merge_domains);
   EXPECT_EQ(options.listen, "[::]:0");
   EXPECT_EQ(options.http_listen, "0.0.0.0:65535");
+  EXPECT_EQ(options.health_listen, "127.0.0.1:0");
   EXPECT_EQ(options.max_in_flight, 1);
   EXPECT_EQ(options.max_message_bytes, 1024);
   EXPECT_EQ(options.max_buckets, 1'000'000'000);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "server/app/server_app.h"
@@ -156,6 +157,43 @@ TEST(Tls, TheCommandAsksWithItsCertificate) {
               HasSubstr("--tls-key: missing, want the key of --tls-cert"));
   EXPECT_THAT(run({"rules", "--tls-ca=/nowhere/ca.crt"}).err,
               HasSubstr("/nowhere/ca.crt"));
+}
+
+grpc::Status CheckHealth(int port,
+                         grpc::health::v1::HealthCheckResponse& response) {
+  const auto stub = grpc::health::v1::Health::NewStub(grpc::CreateChannel(
+      absl::StrCat("127.0.0.1:", port), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::seconds(30));
+  return stub->Check(&context, {}, &response);
+}
+
+TEST(Tls, ProbesFindHealthAloneInPlainText) {
+  using grpc::health::v1::HealthCheckResponse;
+  const TempFiles files;
+  ServerOptions options = MutualTlsOptions(files);
+  options.health_listen = "127.0.0.1:0";
+  const auto app = StartServerApp(options);
+  ASSERT_THAT(app, IsOk());
+  const int port = (*app)->health_port();
+  HealthCheckResponse response;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(CheckHealth(port, response).ok());
+    EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
+  }
+  const auto limiter = v1::RateLimiter::NewStub(grpc::CreateChannel(
+      absl::StrCat("127.0.0.1:", port), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::ShouldAllowResponse answer;
+  EXPECT_EQ(limiter->ShouldAllow(&context, {}, &answer).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+  (*app)->AnnounceShutdown();
+  ASSERT_TRUE(CheckHealth(port, response).ok());
+  EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
+  (*app)->Drain();
+  EXPECT_EQ(CheckHealth(port, response).error_code(),
+            grpc::StatusCode::UNAVAILABLE);
 }
 
 TEST(Tls, TheGuardLetsHandshakesAndCallsPass) {
