@@ -19,6 +19,8 @@ struct Flag {
   const char* type;
   const char* help;
   absl::Status (*set)(const std::string& value, ServerOptions& options);
+  // May be given again; the value then has all, with commas between.
+  bool repeatable = false;
 };
 
 // `wanted` ends the sentence "want ...".

@@ -3,11 +3,25 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
 
 namespace tollgate {
 namespace {
 
 constexpr int kManyConnections = 1'000'000;
+
+absl::Status SetIdentities(const std::string& value,
+                           std::vector<std::string>& out) {
+  out = absl::StrSplit(value, ',');
+  for (const std::string& identity : out) {
+    if (identity.empty()) {
+      return BadFlag(value, "a DNS name or URI, such as spiffe://prod/shop");
+    }
+  }
+  return absl::OkStatus();
+}
 
 constexpr std::array kFlags = {
     Flag{"--listen", "HOST:PORT",
@@ -49,6 +63,29 @@ constexpr std::array kFlags = {
          "connect (mTLS). Unless given, clients need none",
          [](const std::string& v, ServerOptions& o) {
            o.tls_client_ca = v;
+           return absl::OkStatus();
+         }},
+    Flag{"--tls-allow-identity", "SAN",
+         "Who may ask: a DNS name or URI of the client's certificate, as "
+         "written there. May be given again. Unless given, all with a "
+         "certificate of --tls-client-ca",
+         [](const std::string& v, ServerOptions& o) {
+           return SetIdentities(v, o.tls_allow_identities);
+         },
+         /*repeatable=*/true},
+    Flag{"--admin-identity", "SAN",
+         "Who may call Admin; may be given again. Unless given, all who may "
+         "ask",
+         [](const std::string& v, ServerOptions& o) {
+           return SetIdentities(v, o.admin_identities);
+         },
+         /*repeatable=*/true},
+    Flag{"--admin", "on|off",
+         "Whether anybody may call Admin (rules, explain, peek, reset, top) "
+         "[on]",
+         [](const std::string& v, ServerOptions& o) {
+           if (v != "on" && v != "off") return BadFlag(v, "on or off");
+           o.admin = v == "on";
            return absl::OkStatus();
          }},
     Flag{"--max-connections", "N",

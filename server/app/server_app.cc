@@ -260,6 +260,9 @@ absl::Status RunningServer::StartRpc() {
   auto tls = CheckedTlsFiles(options_);
   if (!tls.ok()) return tls.status();
   RpcServerOptions rpc;
+  rpc.access = {.allow = options_.tls_allow_identities,
+                .admin = options_.admin_identities,
+                .serve_admin = options_.admin};
   rpc.health_listen = options_.health_listen;
   rpc.tls = *std::move(tls);
   rpc.listen = options_.listen;

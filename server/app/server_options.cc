@@ -266,6 +266,12 @@ absl::Status CheckTogether(const ServerOptions& options) {
     return absl::InvalidArgumentError(
         "--tls-client-ca: does not go without --tls-cert and --tls-key");
   }
+  if (options.tls_client_ca.empty() && (!options.tls_allow_identities.empty() ||
+                                        !options.admin_identities.empty())) {
+    return absl::InvalidArgumentError(
+        "--tls-client-ca: missing, want the authority of --tls-allow-identity "
+        "and --admin-identity");
+  }
   return absl::OkStatus();
 }
 
@@ -315,6 +321,7 @@ absl::StatusOr<RawFlags> ReadFlags(const std::vector<Flag>& flags, int argc,
         app.add_option(flags[i].name, raw.values[i], flags[i].help)
             ->type_name(flags[i].type)
             ->envname(EnvironmentName(flags[i].name)));
+    if (flags[i].repeatable) options.back()->join(',');
   }
   // CLI11 reports by exceptions; they end here.
   try {

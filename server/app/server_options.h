@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -24,11 +25,14 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:8081";
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
   bool status_page = true;
-  std::string health_listen;     // empty: none
-  std::string tls_cert;          // paths; empty: plain text
-  std::string tls_key;           // empty with tls_cert
-  std::string tls_client_ca;     // empty: clients need no certificate
-  int max_connections = 10'000;  // 0: as many as descriptors allow
+  std::string health_listen;  // empty: none
+  std::string tls_cert;       // paths; empty: plain text
+  std::string tls_key;        // empty with tls_cert
+  std::string tls_client_ca;  // empty: clients need no certificate
+  std::vector<std::string> tls_allow_identities;  // empty: all
+  std::vector<std::string> admin_identities;      // empty: those that may ask
+  bool admin = true;                              // serve Admin
+  int max_connections = 10'000;             // 0: as many as descriptors allow
   int max_connections_per_address = 5'000;  // 0: any number
   std::optional<uint64_t> flood_bytes;      // unset: from max_message_bytes
   absl::Duration flood_block = absl::Seconds(1);           // 0: none

@@ -19,6 +19,7 @@
 #include "server/base/periodic_thread.h"
 #include "server/net/listener.h"
 #include "server/net/peer_ledger.h"
+#include "server/rpc/access.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/call.h"
 #include "server/rpc/handlers.h"
@@ -42,12 +43,14 @@ class Worker {
  public:
   Worker(Services& services, std::unique_ptr<grpc::ServerCompletionQueue> queue,
          Admission& admission, Handlers handlers, PolicyFeed& feed,
-         net::PeerLedger::Page& peers)
+         net::PeerLedger::Page& peers, const Access* access)
       : queue_(std::move(queue)),
         handlers_(std::move(handlers)),
-        pools_(CallContext{services, *queue_, admission, handlers_, peers}),
+        pools_(CallContext{services, *queue_, admission, handlers_, peers,
+                           access}),
         health_(services.health_calls, *queue_, services.health, peers),
-        policies_(services.rate_limiter, *queue_, services.health, feed, peers),
+        policies_(services.rate_limiter, *queue_, services.health, feed, peers,
+                  access),
         announce_(*this),
         quit_(*this) {}
 
@@ -188,6 +191,7 @@ class AsyncRpcServer final : public RpcServer {
                  RpcObserver& observer)
       : options_(std::move(options)),
         make_handlers_(std::move(make_handlers)),
+        access_(options_.access),
         threads_(ThreadsOf(options_)),
         steady_clock_(steady_clock),
         admission_(options_.max_in_flight, limiter_clock, steady_clock,
@@ -222,6 +226,7 @@ class AsyncRpcServer final : public RpcServer {
 
   const RpcServerOptions options_;
   const HandlersFactory make_handlers_;
+  const Access access_;
   const int threads_;
   const Clock& steady_clock_;
   Admission admission_;
@@ -267,7 +272,8 @@ void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
   for (int i = 0; i < threads_; ++i) {
     workers_.push_back(std::make_unique<Worker>(
         services_, builder.AddCompletionQueue(), admission_, make_handlers_(),
-        feed_, ledger_.page(static_cast<size_t>(i))));
+        feed_, ledger_.page(static_cast<size_t>(i)),
+        access_.restricts() ? &access_ : nullptr));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
 #include "server/net/peer_ledger.h"
+#include "server/rpc/access.h"
 #include "server/rpc/admission.h"
 #include "server/rpc/event.h"
 #include "server/rpc/handlers.h"
@@ -40,6 +41,7 @@ struct CallContext {
   Admission& admission;
   Handlers& handlers;
   net::PeerLedger::Page& peers;  // of this queue's thread
+  const Access* access;          // null: everybody may call everything
 };
 
 // A deadline that gRPC states, as nanoseconds of the steady clock.
@@ -153,6 +155,11 @@ class CallPool<Method>::Call final : public Event {
     const absl::StatusOr<int64_t> deadline_ns = shared.admission.Admit(
         arrived_ns_, SteadyDeadlineNs(context_->raw_deadline()));
     if (!deadline_ns.ok()) return Send(deadline_ns.status());
+    if (shared.access != nullptr) {
+      const absl::Status allowed =
+          shared.access->Check(*context_, Method::kIsAdmin);
+      if (!allowed.ok()) return Send(allowed);
+    }
     response_ =
         google::protobuf::Arena::CreateMessage<typename Method::Response>(
             &arena_);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -40,6 +41,8 @@ struct Method {
   using Response = typename Handling<decltype(kAnswer)>::Response;
   static constexpr size_t kPosted = kPostedCalls;
   static constexpr size_t kArenaBytes = kBytes;
+  static constexpr bool kIsAdmin =
+      std::is_same_v<decltype(kService), v1::Admin::AsyncService Services::*>;
 
   static void Post(Services& services, grpc::ServerContext& context,
                    Request& request,

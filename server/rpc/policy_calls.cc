@@ -101,6 +101,10 @@ class PolicyCalls::WatchCall final : public Event {
   };
 
   absl::Status Start() {
+    if (calls_.access_ != nullptr) {
+      absl::Status allowed = calls_.access_->Check(context_, /*admin=*/false);
+      if (!allowed.ok()) return allowed;
+    }
     v1::WatchPolicyRequest request;
     grpc::ByteBuffer bytes;
     bytes.Swap(&bytes_);

@@ -6,6 +6,7 @@
 
 #include "grpcpp/grpcpp.h"
 #include "server/net/peer_ledger.h"
+#include "server/rpc/access.h"
 #include "server/rpc/health.h"
 #include "server/rpc/policy_feed.h"
 #include "server/rpc/services.h"
@@ -25,12 +26,13 @@ class PolicyCalls {
   // All must outlive the calls, and the queue be drained before this goes.
   PolicyCalls(RateLimiterService& service, grpc::ServerCompletionQueue& queue,
               const Health& health, PolicyFeed& feed,
-              net::PeerLedger::Page& peers)
+              net::PeerLedger::Page& peers, const Access* access)
       : service_(service),
         queue_(queue),
         health_(health),
         feed_(feed),
-        peers_(peers) {}
+        peers_(peers),
+        access_(access) {}
   PolicyCalls(const PolicyCalls&) = delete;
   PolicyCalls& operator=(const PolicyCalls&) = delete;
 
@@ -49,6 +51,7 @@ class PolicyCalls {
   const Health& health_;
   PolicyFeed& feed_;
   net::PeerLedger::Page& peers_;
+  const Access* const access_;  // null: everybody may watch
   bool stopped_ = false;
   std::unordered_set<WatchCall*> watching_;  // owned by the queue
 };

@@ -16,6 +16,7 @@
 #include "server/limiter/limiter.h"
 #include "server/limiter/rule_set.h"
 #include "server/net/listener.h"
+#include "server/rpc/access.h"
 
 namespace tollgate {
 
@@ -40,6 +41,9 @@ struct RpcServerOptions {
   // Files that are good at the start, and may be replaced while it serves: each
   // new connection has those of the last second. None: plain text.
   std::optional<TlsFiles> tls;
+  // Who may call what; identities need `tls` with a client_ca. Health and
+  // reflection are for all.
+  AccessOptions access;
   // Where probes find grpc.health.v1.Health in plain text, as `listen`; empty:
   // nowhere but there.
   std::string health_listen;

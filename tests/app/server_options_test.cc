@@ -80,6 +80,24 @@ TEST(ParseServerFlags, TakesTheFilesOfTlsTogether) {
                        "--tls-key"));
 }
 
+TEST(ParseServerFlags, TakesIdentitiesAgainAndAgain) {
+  const auto parsed =
+      Parse({"--rules=r", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=a",
+             "--tls-allow-identity=spiffe://a/b", "--tls-allow-identity=c.d",
+             "--admin-identity=e", "--admin=off"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->options.tls_allow_identities,
+            (std::vector<std::string>{"spiffe://a/b", "c.d"}));
+  EXPECT_EQ(parsed->options.admin_identities, std::vector<std::string>{"e"});
+  EXPECT_FALSE(parsed->options.admin);
+  EXPECT_THAT(ParseWithRules("--admin-identity=e"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--tls-client-ca: missing")));
+  EXPECT_THAT(ParseWithRules("--admin=no"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--admin: got \"no\", want on or off")));
+}
+
 TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   const auto parsed = Parse({"--rules=r.yaml"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
@@ -92,6 +110,7 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.listen, "127.0.0.1:8081");
   EXPECT_EQ(options.http_listen, "127.0.0.1:8080");
   EXPECT_TRUE(options.status_page);
+  EXPECT_TRUE(options.admin);
   EXPECT_EQ(options.health_listen, "");
   EXPECT_EQ(options.tls_cert, "");
   EXPECT_EQ(options.tls_client_ca, "");

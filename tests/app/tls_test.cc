@@ -196,6 +196,46 @@ TEST(Tls, ProbesFindHealthAloneInPlainText) {
             grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST(Tls, OnlyIdentitiesThatAreListedMayCall) {
+  const TempFiles files;
+  ServerOptions options = MutualTlsOptions(files);
+  options.tls_allow_identities = {"other.test", "spiffe://test/shop"};
+  options.admin_identities = {kName};
+  const auto app = StartServerApp(options);
+  ASSERT_THAT(app, IsOk());
+  EXPECT_THAT(Ask(**app, "client"), Fails(grpc::StatusCode::OK));
+  // Its name is tollgate.test, which may call Admin alone.
+  EXPECT_THAT(Ask(**app, "server"), Fails(grpc::StatusCode::PERMISSION_DENIED));
+  const auto rules = [&](const std::string& who) {
+    return cli::RunTollgate(
+        {"rules", "--timeout=30s",
+         absl::StrCat("--server=127.0.0.1:", (*app)->grpc_port()),
+         "--tls-ca=" + Made().Path("ca.pem"),
+         "--tls-cert=" + Made().Path(who + ".pem"),
+         "--tls-key=" + Made().Path(who + ".key"),
+         absl::StrCat("--tls-server-name=", kName)});
+  };
+  EXPECT_EQ(rules("server").exit_status, 0);
+  EXPECT_THAT(rules("client").err, HasSubstr("PERMISSION_DENIED"));
+}
+
+TEST(Tls, AdminThatIsOffIsForNobodyAlsoInPlainText) {
+  const TempFiles files;
+  ServerOptions options = TlsOptions(files);
+  options.tls_cert = options.tls_key = "";
+  options.admin = false;
+  const auto app = StartServerApp(options);
+  ASSERT_THAT(app, IsOk());
+  const std::string server =
+      absl::StrCat("--server=127.0.0.1:", (*app)->grpc_port());
+  EXPECT_THAT(cli::RunTollgate({"rules", server, "--timeout=30s"}).err,
+              HasSubstr("PERMISSION_DENIED: Admin is off"));
+  EXPECT_EQ(cli::RunTollgate(
+                {"check", "--domain=shop", "user=ana", server, "--timeout=30s"})
+                .exit_status,
+            0);
+}
+
 TEST(Tls, TheGuardLetsHandshakesAndCallsPass) {
   const TempFiles files;
   const auto app = StartServerApp(MutualTlsOptions(files));
