@@ -116,6 +116,7 @@ def kustomizations():
   return {
       "base": Kustomization(KUBERNETES / "base"),
       "prometheus": with_components("base", "prometheus-operator"),
+      "redis": Kustomization(KUBERNETES / "overlays/redis"),
   }
 
 
@@ -340,6 +341,22 @@ class Manifests(unittest.TestCase):
     headless = [s["metadata"]["name"] for s in services
                 if s["spec"].get("clusterIP") == "None"]
     self.assertEqual([base["spec"]["serviceName"]], headless)
+
+  def test_replicas_on_redis_are_spread_and_scale(self):
+    redis = kustomizations()["redis"]
+    scaler = redis.one("HorizontalPodAutoscaler")["spec"]
+    self.assertEqual(redis.workload["kind"], "Deployment")
+    self.assertNotIn("replicas", redis.workload["spec"])
+    self.assertEqual(scaler["minReplicas"], 3)
+    self.assertEqual(scaler["scaleTargetRef"]["name"],
+                     redis.workload["metadata"]["name"])
+    self.assertEqual(redis.workload["spec"]["strategy"]["rollingUpdate"],
+                     {"maxSurge": 1, "maxUnavailable": 0})
+    spread = {s["topologyKey"]
+              for s in redis.pod["topologySpreadConstraints"]}
+    self.assertIn("kubernetes.io/hostname", spread)
+    self.assertNotIn("--state-file", redis.flags)
+    self.assertEqual(redis.flags["--replicas"], str(scaler["minReplicas"]))
 
   def test_prometheus_finds_the_pods_and_the_rules(self):
     operator = kustomizations()["prometheus"]
