@@ -48,6 +48,8 @@ struct RuleStatus {
   // Of the bucket that keys of the rule share while the service has no room
   // for one of their own.
   bool overflow = false;
+  // The service could not reach its buckets: the rule's on_outage said this.
+  bool outage = false;
 };
 
 // The answer to a Request. There is always one: where the service gives none,

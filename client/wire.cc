@@ -133,6 +133,7 @@ absl::StatusOr<Decision> ToDecision(const v1::ShouldAllowResponse& message) {
     to.delay = ToDuration(from.delay());
     to.unlimited = from.unlimited();
     to.overflow = from.overflow();
+    to.outage = from.outage();
     decision.statuses.push_back(std::move(to));
   }
   return decision;
@@ -188,6 +189,7 @@ v1::ShouldAllowResponse ToMessage(const Decision& decision) {
     SetDuration(from.delay, to->mutable_delay());
     to->set_unlimited(from.unlimited);
     to->set_overflow(from.overflow);
+    to->set_outage(from.outage);
   }
   return message;
 }

@@ -27,6 +27,7 @@ Cell OutcomeCell(const v1::RuleStatus& status) {
       cell = {"unknown", Tint::kNone};
   }
   if (status.overflow()) cell.text += " (overflow)";
+  if (status.outage()) cell.text += " (outage)";
   if (status.shadow()) cell = {cell.text + " (shadow)", Tint::kYellow};
   return cell;
 }

@@ -131,6 +131,11 @@ class RunningServer final : public ServerApp {
   }
   [[nodiscard]] StoreStatus store_status() const;
   [[nodiscard]] Readiness readiness() const;
+  // Whether the store has not answered yet, and must before all else.
+  [[nodiscard]] bool waits_for_store() const {
+    return shared_ != nullptr && !options_.start_without_store &&
+           !shared_->has_answered();
+  }
   [[nodiscard]] EnvoyAnswerOptions gateway_options() const {
     return {
         .headers = options_.rate_limit_headers.value_or(HeaderProfile::kNone),
@@ -278,6 +283,7 @@ absl::Status RunningServer::StartRpc() {
   rpc.connections = &connection_log_;
   rpc.max_connection_age = options_.max_connection_age;
   rpc.rules_in_force = [this] { return rules_.in_force(); };
+  rpc.is_ready = [this] { return !waits_for_store(); };
   rpc_ = MakeRpcServer(std::move(rpc), limiter_, store(), limiter_clock_,
                        steady_clock_, call_metrics_);
   const absl::StatusOr<int> port = rpc_->Start();
@@ -291,8 +297,7 @@ Readiness RunningServer::readiness() const {
     case State::kStarting:
       break;
     case State::kReady:
-      if (shared_ != nullptr && !options_.start_without_store &&
-          !shared_->has_answered()) {
+      if (waits_for_store()) {
         return {false, absl::StrCat("starting: no answer yet from ",
                                     shared_->place())};
       }

@@ -216,11 +216,18 @@ class AsyncRpcServer final : public RpcServer {
   void AnnounceToAll() {
     for (const auto& worker : workers_) worker->Announce();
   }
-  // A step of the thread that looks for news of the policy: the time until the
-  // next.
+  // Returns whether that is news.
+  bool LookWhetherReady() {
+    return options_.is_ready != nullptr &&
+           services_.health.SetReady(options_.is_ready());
+  }
+  // A step of the thread that looks for news of the policy and of what health
+  // says: the time until the next.
   absl::Duration LookForNews() {
     const bool heartbeat = ++looks_ % kHeartbeat == 0;
-    if (feed_.Refresh(heartbeat)) AnnounceToAll();
+    bool news = feed_.Refresh(heartbeat);
+    news = LookWhetherReady() || news;
+    if (news) AnnounceToAll();
     return options_.policy_interval;
   }
 
@@ -291,6 +298,7 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
   builder.RegisterService(&services_.gateway);
   builder.RegisterService(&services_.health_calls);
   feed_.Refresh(/*heartbeat=*/false);
+  LookWhetherReady();
   acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       MakeCredentials(options_.tls));
@@ -312,7 +320,7 @@ absl::StatusOr<int> AsyncRpcServer::Start() {
 }
 
 void AsyncRpcServer::AnnounceShutdown() {
-  if (server_ == nullptr || !services_.health.serving()) return;
+  if (server_ == nullptr || services_.health.stopping()) return;
   services_.health.StopServing();
   AnnounceToAll();
   if (health_port_ != nullptr) health_port_->Announce();

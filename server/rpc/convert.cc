@@ -82,6 +82,7 @@ void ToProto(const RuleStatus& status, v1::RuleStatus& out) {
   out.set_outcome(OutcomeToProto(status.outcome));
   out.set_shadow(status.shadow);
   out.set_overflow(status.overflow);
+  out.set_outage(status.outage);
   if (status.unlimited) {
     out.set_unlimited(true);
     return;

@@ -121,7 +121,7 @@ class HealthCalls::WatchCall final : public Event {
       HealthCheckResponse response;
       response.set_status(status);
       writer_.Write(response, this);
-    } else if (!calls_.health_.serving()) {
+    } else if (calls_.health_.stopping()) {
       busy_ = true;
       finished_ = true;
       writer_.Finish(

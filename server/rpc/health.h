@@ -13,20 +13,25 @@
 
 namespace tollgate {
 
-// What the health service says, of the server ("") and of the rate limiter.
-// Starts as serving. Thread-safe.
+// What the health service says, of the server ("") and of the rate limiter: it
+// serves while it is ready and is not about to stop. Thread-safe.
 class Health {
  public:
   using Status = grpc::health::v1::HealthCheckResponse::ServingStatus;
 
+  // Returns whether that is news.
+  bool SetReady(bool ready) { return ready_.exchange(ready) != ready; }
   // For good: a server that is about to stop does not come back.
-  void StopServing() { serving_ = false; }
-  [[nodiscard]] bool serving() const { return serving_; }
+  void StopServing() { stopping_ = true; }
+  [[nodiscard]] bool stopping() const { return stopping_; }
+  [[nodiscard]] bool serving() const { return ready_ && !stopping_; }
   // SERVICE_UNKNOWN for a service that is not here.
   [[nodiscard]] Status StatusOf(const std::string& service) const;
 
  private:
-  std::atomic<bool> serving_{true};  // written once, read by all queues
+  // Read by all queues.
+  std::atomic<bool> ready_{true};
+  std::atomic<bool> stopping_{false};  // written once
 };
 
 // Answers grpc.health.v1.Health on one completion queue. The library's own

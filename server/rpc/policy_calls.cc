@@ -76,7 +76,7 @@ class PolicyCalls::WatchCall final : public Event {
     }
     if (finished_ || peer_is_gone_ || calls_.stopped_) return;
     // So that the stream does not hold up the drain.
-    if (!calls_.health_.serving()) {
+    if (calls_.health_.stopping()) {
       return Finish(absl::UnavailableError("the server is about to stop"));
     }
     const uint64_t news = calls_.feed_.news();

@@ -63,8 +63,11 @@ struct RpcServerOptions {
   // Streams of WatchPolicy, which is how clients are counted; further ones fail
   // with RESOURCE_EXHAUSTED. About 15 KiB each. 1 or more.
   size_t max_watchers = 10'000;
+  // Whether it wants to be sent calls, which health tells. Called from time to
+  // time; it must be thread-safe and live as long as the server. Null: always.
+  std::function<bool()> is_ready;
   // How often it looks for other rules or another number of clients to tell
-  // them of. 1 ms or more.
+  // them of, and whether it is ready. 1 ms or more.
   absl::Duration policy_interval = absl::Seconds(1);
   // What answers to gateways hold.
   EnvoyAnswerOptions gateway;

@@ -52,6 +52,7 @@ Decision Full() {
   second.rule = "site";
   second.unlimited = true;
   second.overflow = true;
+  second.outage = true;
   second.outcome = Outcome::kImpossible;
   second.retry_after = absl::Hours(24 * 3650);
   return decision;
@@ -74,6 +75,8 @@ TEST(Wire, ADecisionSurvivesTheWayThereAndBack) {
   EXPECT_TRUE(back->statuses[1].unlimited);
   EXPECT_FALSE(back->statuses[0].overflow);
   EXPECT_TRUE(back->statuses[1].overflow);
+  EXPECT_FALSE(back->statuses[0].outage);
+  EXPECT_TRUE(back->statuses[1].outage);
   EXPECT_EQ(back->statuses[0].rule, "per-user");
   EXPECT_EQ(back->statuses[0].tokens, 10);
   EXPECT_EQ(back->statuses[0].period, absl::Seconds(1));

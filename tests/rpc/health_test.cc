@@ -1,3 +1,4 @@
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -72,6 +73,23 @@ TEST(Health, IsNoCallOfTheRateLimiter) {
   HealthCheckResponse response;
   ASSERT_TRUE(stub->Check(&context, Of(""), &response).ok());
   EXPECT_EQ(served.observer.arrivals, 0);
+}
+
+TEST(Health, ServesOnceTheServerIsReadyAndNotWhileItIsNot) {
+  std::atomic<bool> ready{false};
+  RpcServerOptions options;
+  options.is_ready = [&ready] { return ready.load(); };
+  options.policy_interval = absl::Milliseconds(1);
+  const Served served(2, options);
+  Watched server(served);
+  EXPECT_EQ(server.Next(), HealthCheckResponse::NOT_SERVING);
+  ready = true;
+  EXPECT_EQ(server.Next(), HealthCheckResponse::SERVING);
+  ready = false;
+  EXPECT_EQ(server.Next(), HealthCheckResponse::NOT_SERVING);
+  EXPECT_EQ(served.Ask(UserRequest("ana")).outcome(), v1::ALLOWED);
+  served.server->AnnounceShutdown();
+  EXPECT_EQ(server.Next(), HealthCheckResponse::UNKNOWN);  // it has ended
 }
 
 TEST(Health, TellsThoseWhoWatchThatTheServerIsAboutToStop) {
