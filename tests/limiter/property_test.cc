@@ -231,7 +231,9 @@ class LimiterProperty : public testing::TestWithParam<uint32_t> {
     const size_t checked = pair.CheckWindows();
     // A new seed may draw rules that let next to nothing through, so the seeds
     // that never change show that there was something to check.
-    if (GetParam() != kNewSeed) EXPECT_GT(checked, 1000u);
+    if (GetParam() != kNewSeed) {
+      EXPECT_GT(checked, 1000u);
+    }
   }
 };
 
