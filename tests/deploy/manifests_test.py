@@ -17,8 +17,9 @@ import unittest
 import kubernetes_validate
 import yaml
 
+from kustomization import KUBERNETES, kustomizations
+
 SERVER, TOLLGATE, ROOT = (pathlib.Path(arg).resolve() for arg in sys.argv[1:4])
-KUBERNETES = ROOT / "deploy/kubernetes"
 # The oldest that has all that the manifests use, and one of today.
 VERSIONS = ("1.29", "1.32", kubernetes_validate.latest_version())
 # How long writing the state file may take after the last answer.
@@ -28,15 +29,6 @@ SAVE_S = 20
 # the fields that ours use, from the operator's reference.
 MONITOR_FIELDS = {"jobLabel", "selector", "endpoints"}
 ENDPOINT_FIELDS = {"port", "path", "interval", "scrapeTimeout"}
-
-
-def kustomize(directory):
-  """The documents that a kustomization builds to."""
-  built = subprocess.run(["kubectl", "kustomize", directory],
-                         capture_output=True, text=True)
-  if built.returncode != 0 or built.stderr:
-    raise AssertionError(f"{directory}: {built.stderr}")
-  return list(yaml.safe_load_all(built.stdout))
 
 
 @functools.lru_cache
@@ -56,68 +48,6 @@ def seconds(text):
 
 def validate(document, version):
   kubernetes_validate.validate(document, version, strict=True)
-
-
-class Kustomization:
-  """A kustomization's documents, and the way around in them."""
-
-  def __init__(self, directory):
-    self.documents = kustomize(directory)
-
-  def of_kind(self, *kinds):
-    return [d for d in self.documents if d["kind"] in kinds]
-
-  def one(self, *kinds):
-    (document,) = self.of_kind(*kinds)
-    return document
-
-  @property
-  def workload(self):
-    return self.one("StatefulSet", "Deployment")
-
-  @property
-  def pod(self):
-    return self.workload["spec"]["template"]["spec"]
-
-  @property
-  def container(self):
-    (container,) = self.pod["containers"]
-    return container
-
-  @property
-  def flags(self):
-    return dict(arg.split("=", 1) for arg in self.container["args"])
-
-  def probes(self):
-    return {
-        name: self.container[name + "Probe"]
-        for name in ("startup", "readiness", "liveness")
-    }
-
-
-def with_components(resource, *components):
-  """As somebody who uses ours in a kustomization of their own."""
-  ours = pathlib.PurePath("../../deploy/kubernetes")
-  with tempfile.TemporaryDirectory(dir=ROOT / "build") as directory:
-    (pathlib.Path(directory) / "kustomization.yaml").write_text(
-        yaml.safe_dump({
-            "apiVersion": "kustomize.config.k8s.io/v1beta1",
-            "kind": "Kustomization",
-            "namespace": "tollgate",
-            "resources": [str(ours / resource)],
-            "components": [str(ours / "components" / c) for c in components],
-        }))
-    return Kustomization(pathlib.Path(directory))
-
-
-@functools.lru_cache
-def kustomizations():
-  """Every one that people apply, by a name."""
-  return {
-      "base": Kustomization(KUBERNETES / "base"),
-      "prometheus": with_components("base", "prometheus-operator"),
-      "redis": Kustomization(KUBERNETES / "overlays/redis"),
-  }
 
 
 def of_each(test):
@@ -357,6 +287,42 @@ class Manifests(unittest.TestCase):
     self.assertIn("kubernetes.io/hostname", spread)
     self.assertNotIn("--state-file", redis.flags)
     self.assertEqual(redis.flags["--replicas"], str(scaler["minReplicas"]))
+
+  def test_tls_asks_clients_for_certificates_that_a_secret_has(self):
+    for name in "tls", "all", "readme":
+      tls = kustomizations()[name]
+      self.assertLessEqual({"--tls-cert", "--tls-key", "--tls-client-ca"},
+                           set(tls.flags))
+      (secret,) = [v["secret"] for v in tls.pod["volumes"] if "secret" in v]
+      # For the pod's group, which fsGroup makes theirs, and nobody else.
+      self.assertEqual(secret, {"secretName": "tollgate-tls",
+                                "defaultMode": 0o440})
+      # People bring it: no key is in a repository.
+      self.assertEqual(tls.of_kind("Secret"), [])
+      for service in tls.of_kind("Service"):
+        self.assertEqual({p["name"]: p["appProtocol"]
+                          for p in service["spec"]["ports"]}["grpc"], "https")
+
+  def test_the_readme_says_how_to_name_identities(self):
+    readme = kustomizations()["readme"]
+    self.assertIn("--tls-allow-identity", readme.flags)
+    self.assertIn("--admin-identity", readme.flags)
+    self.assertRegex(readme.container["image"], r"^registry\.")
+
+  def test_the_port_for_probes_is_closed_to_pods(self):
+    tls = kustomizations()["tls"]
+    port = int(tls.flags["--health-listen"].rsplit(":", 1)[1])
+    for rule in tls.one("NetworkPolicy")["spec"]["ingress"]:
+      self.assertNotIn(port, [p["port"] for p in rule["ports"]])
+    for service in tls.of_kind("Service"):
+      self.assertNotIn("health", [p["targetPort"]
+                                  for p in service["spec"]["ports"]])
+
+  def test_refused_keys_are_shown_to_those_who_ask_for_it(self):
+    pages = {name: k.flags["--status-page"]
+             for name, k in kustomizations().items()}
+    self.assertEqual(pages.pop("all"), "on")
+    self.assertEqual(set(pages.values()), {"off"})
 
   def test_prometheus_finds_the_pods_and_the_rules(self):
     operator = kustomizations()["prometheus"]
