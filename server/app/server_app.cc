@@ -162,6 +162,7 @@ class RunningServer final : public ServerApp {
   const StatusSource status_source_{
       {.version = ServerVersion(),
        .max_in_flight = options_.max_in_flight,
+       .max_connections = options_.max_connections,
        .has_state_file = !options_.state_file.empty(),
        .readiness = [this] { return readiness(); },
        .store = [this] { return store_status(); }},
@@ -212,7 +213,8 @@ StoreStatus RunningServer::store_status() const {
           .text = absl::StrCat(shared_->place(),
                                ok ? ""
                                   : ": out of reach, outage policies "
-                                    "decide")};
+                                    "decide"),
+          .errors = shared_->errors()};
 }
 
 absl::Status RunningServer::StartRules() {

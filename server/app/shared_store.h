@@ -3,7 +3,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -38,6 +40,10 @@ class SharedStore final : public redis::StoreObserver {
   [[nodiscard]] bool has_answered() const;
   // Where it is, without the password.
   [[nodiscard]] const std::string& place() const { return place_; }
+  // Runs that failed since the start.
+  [[nodiscard]] uint64_t errors() const {
+    return std::accumulate(errors_.begin(), errors_.end(), uint64_t{0});
+  }
   [[nodiscard]] StoreTotals totals() const;
 
  private:

@@ -158,7 +158,10 @@ ServiceStatus StatusSource::Read() const {
   out.memory = ReadMemory();
   out.service = metrics_.service_counts();
   out.max_in_flight = options_.max_in_flight;
+  out.connections = metrics_.connection_counts();
+  out.max_connections = options_.max_connections;
   out.store = options_.store();
+  out.store.outage = metrics_.outage_count();
   out.has_state_file = options_.has_state_file;
   out.state_file = metrics_.state_counts();
   return out;

@@ -20,9 +20,11 @@ class StatusSource {
   struct Options {
     std::string version;
     int64_t max_in_flight = 0;
+    int64_t max_connections = 0;
     bool has_state_file = false;
     std::function<Readiness()> readiness;  // required
-    std::function<StoreStatus()> store;    // required
+    // Required; what outage policies decided is filled in.
+    std::function<StoreStatus()> store;
   };
 
   // All references must outlive this. `clock` is the limiter's.

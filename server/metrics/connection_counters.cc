@@ -1,5 +1,7 @@
 #include "server/metrics/connection_counters.h"
 
+#include <numeric>
+
 namespace tollgate {
 namespace {
 
@@ -23,7 +25,16 @@ std::vector<ClientMetric> ByReason(
   return metrics;
 }
 
+template <size_t kCount>
+uint64_t Sum(const std::array<std::atomic<uint64_t>, kCount>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+}
+
 }  // namespace
+
+ConnectionCounts ConnectionCounters::counts() const {
+  return {.open = open_, .refused = Sum(refused_), .killed = Sum(killed_)};
+}
 
 void ConnectionCounters::AddFamilies(
     std::vector<prometheus::MetricFamily>& out) const {

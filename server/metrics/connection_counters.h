@@ -24,6 +24,7 @@ class ConnectionCounters {
     ++killed_[static_cast<size_t>(reason)];
   }
 
+  [[nodiscard]] ConnectionCounts counts() const;
   void AddFamilies(std::vector<prometheus::MetricFamily>& out) const;
 
  private:

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "server/limiter/decision.h"
 #include "server/limiter/refused_keys.h"
+#include "server/metrics/counts.h"
 
 namespace tollgate {
 
@@ -46,33 +47,6 @@ enum class ReloadResult { kSuccess, kFailure };
 enum class ConnectionRefusal { kTotal, kAddress, kDescriptors, kFlood };
 enum class ConnectionKill { kFlood, kSlowReader };
 
-// What a rule has said since the start, as tollgate_decisions_total and
-// tollgate_overflow_total have it.
-struct RuleCounts {
-  uint64_t allowed = 0;
-  uint64_t refused = 0;
-  uint64_t shadow_refused = 0;
-  uint64_t impossible = 0;
-  uint64_t overflow = 0;
-};
-
-// What became of calls since the start, and of those of the moment.
-struct ServiceCounts {
-  uint64_t in_flight = 0;  // now
-  uint64_t expired = 0;
-  uint64_t overload = 0;
-  uint64_t invalid = 0;
-  int64_t watchers = 0;  // now
-};
-
-// What became of the state file since the start.
-struct StateCounts {
-  uint64_t restored = 0;  // buckets
-  uint64_t saves = 0;
-  uint64_t failures = 0;
-  int64_t saved_at_ns = 0;  // 0: never
-};
-
 // Counts decisions and what the service does with calls, and writes all of it
 // as Prometheus text. The Count functions and OnDecision take no lock, allocate
 // nothing, and touch no memory that other threads write. Rules are rows that
@@ -109,9 +83,10 @@ class Metrics : public DecisionObserver {
   virtual void CountConnections(int change) = 0;
   virtual void CountConnectionRefused(ConnectionRefusal reason) = 0;
   virtual void CountConnectionKilled(ConnectionKill reason) = 0;
-  // How often a rule's overflow bucket was shared, of all rules since the
-  // start.
+  // How often a rule's overflow bucket was shared, and how often its outage
+  // policy decided, of all rules since the start.
   [[nodiscard]] virtual uint64_t overflow_count() const = 0;
+  [[nodiscard]] virtual uint64_t outage_count() const = 0;
   // Rules were loaded again, or could not be.
   virtual void CountReloadSuccess() = 0;
   virtual void CountReloadFailure() = 0;
@@ -126,6 +101,7 @@ class Metrics : public DecisionObserver {
   // The same counts for other readers than Prometheus.
   [[nodiscard]] virtual RuleCounts rule_counts(const RuleId& rule) const = 0;
   [[nodiscard]] virtual ServiceCounts service_counts() const = 0;
+  [[nodiscard]] virtual ConnectionCounts connection_counts() const = 0;
   [[nodiscard]] virtual StateCounts state_counts() const = 0;
   // The hash of the rules in force; empty until there are any.
   virtual void SetRulesHash(absl::string_view hash) = 0;

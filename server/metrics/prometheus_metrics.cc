@@ -17,6 +17,7 @@
 #include "server/metrics/metrics.h"
 #include "server/metrics/process_families.h"
 #include "server/metrics/refused_families.h"
+#include "server/metrics/reload_counters.h"
 #include "server/metrics/sharded_counters.h"
 #include "server/metrics/state_counters.h"
 #include "server/metrics/store_families.h"
@@ -58,10 +59,9 @@ constexpr char kUnknownDomain[] = "_unknown";
 // Columns of the one row of the service's totals.
 enum TotalColumn : size_t {
   kUnknownDomainRequests,
-  kReloadSuccess,
-  kReloadFailure,
   kUnparsableAddresses,
   kOverflow,
+  kOutage,
   kTotalColumns,
 };
 
@@ -111,11 +111,13 @@ class PrometheusMetrics final : public Metrics {
   [[nodiscard]] uint64_t overflow_count() const override {
     return Total(kOverflow);
   }
-  void CountReloadSuccess() override { totals_.Add(0, kReloadSuccess); }
-  void CountReloadFailure() override { totals_.Add(0, kReloadFailure); }
+  [[nodiscard]] uint64_t outage_count() const override {
+    return Total(kOutage);
+  }
+  void CountReloadSuccess() override { reloads_.CountSuccess(); }
+  void CountReloadFailure() override { reloads_.CountFailure(); }
   void SetLastReload(ReloadResult result, int64_t at_ns) override {
-    MutexLock lock(mutex_);
-    last_reload_ = {result, at_ns};
+    reloads_.SetLast(result, at_ns);
   }
   void SetStateRestored(uint64_t buckets) override {
     state_.SetRestored(buckets);
@@ -126,13 +128,13 @@ class PrometheusMetrics final : public Metrics {
   [[nodiscard]] ServiceCounts service_counts() const override {
     return calls_.counts();
   }
+  [[nodiscard]] ConnectionCounts connection_counts() const override {
+    return connections_.counts();
+  }
   [[nodiscard]] StateCounts state_counts() const override {
     return state_.counts();
   }
-  void SetRulesHash(absl::string_view hash) override {
-    MutexLock lock(mutex_);
-    rules_hash_ = std::string(hash);
-  }
+  void SetRulesHash(absl::string_view hash) override { reloads_.SetHash(hash); }
 
   [[nodiscard]] std::string Serialize(
       const BucketTotals& buckets) const override;
@@ -145,7 +147,6 @@ class PrometheusMetrics final : public Metrics {
   void AddBuckets(Families& out, const InForce& in_force,
                   const BucketTotals& buckets) const;
   void AddService(Families& out) const;
-  void AddRules(Families& out) const;
   [[nodiscard]] uint64_t Total(size_t column) const {
     return totals_.Sum(0, column);
   }
@@ -156,11 +157,10 @@ class PrometheusMetrics final : public Metrics {
   ShardedCounters totals_{kTotalColumns, 1};
   CallCounters calls_;
   ConnectionCounters connections_;
+  ReloadCounters reloads_;
   StateCounters state_;
   mutable Mutex mutex_;
   std::shared_ptr<const InForce> in_force_ ABSL_GUARDED_BY(mutex_);
-  std::string rules_hash_ ABSL_GUARDED_BY(mutex_);
-  std::pair<ReloadResult, int64_t> last_reload_ ABSL_GUARDED_BY(mutex_){};
 };
 
 void PrometheusMetrics::OnRules(const RuleSet& rules) {
@@ -232,6 +232,7 @@ void PrometheusMetrics::OnDecision(const Decision& decision) {
     }
     if (std::any_of(i, next, [](const RuleStatus& s) { return s.outage; })) {
       rules_.Add(i->rule->index, kRuleOutage);
+      totals_.Add(0, kOutage);
     }
     i = next;
   }
@@ -271,7 +272,7 @@ std::string PrometheusMetrics::Serialize(const BucketTotals& buckets) const {
   AddDecisions(out, *in_force);
   AddRequests(out, *in_force);
   AddService(out);
-  AddRules(out);
+  reloads_.AddFamilies(out);
   AddBuckets(out, *in_force, buckets);
   if (buckets.refused != nullptr) AddRefusedFamilies(*buckets.refused, out);
   connections_.AddFamilies(out);
@@ -377,37 +378,6 @@ void PrometheusMetrics::AddService(Families& out) const {
                  "The program's version; always 1.",
                  MetricType::Gauge,
                  {GaugeOf(1, {{"version", options_.version}})}});
-}
-
-void PrometheusMetrics::AddRules(Families& out) const {
-  out.push_back({"tollgate_rules_reloads_total",
-                 "Times that changed rules were loaded while running.",
-                 MetricType::Counter,
-                 {CounterOf(Total(kReloadSuccess), {{"result", "success"}}),
-                  CounterOf(Total(kReloadFailure), {{"result", "failure"}})}});
-  std::string hash;
-  std::pair<ReloadResult, int64_t> last_reload;
-  {
-    MutexLock lock(mutex_);
-    hash = rules_hash_;
-    last_reload = last_reload_;
-  }
-  if (hash.empty()) return;
-  constexpr double kSecond = 1e9;
-  out.push_back({"tollgate_rules_last_reload_successful",
-                 "1 if the rules were good when they were last loaded, 0 if "
-                 "they were not and those before them stay in force.",
-                 MetricType::Gauge,
-                 {GaugeOf(last_reload.first == ReloadResult::kSuccess)}});
-  out.push_back({"tollgate_rules_last_reload_timestamp_seconds",
-                 "When the rules were last loaded, good or not, since the Unix "
-                 "epoch.",
-                 MetricType::Gauge,
-                 {GaugeOf(static_cast<double>(last_reload.second) / kSecond)}});
-  out.push_back({"tollgate_rules_info",
-                 "The hash of the rules in force.",
-                 MetricType::Gauge,
-                 {GaugeOf(1, {{"hash", hash}})}});
 }
 
 }  // namespace

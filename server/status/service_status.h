@@ -57,7 +57,9 @@ struct ShownMemory {
 // Where the buckets live, and whether they can be reached.
 struct StoreStatus {
   bool ok = true;
-  std::string text;  // a line for people
+  std::string text;     // a line for people
+  uint64_t errors = 0;  // runs that failed since the start
+  uint64_t outage = 0;  // requests that outage policies decided, ever
 };
 
 // What a person wants to know of the service in an incident. Counts are since
@@ -80,6 +82,8 @@ struct ServiceStatus {
   ShownMemory memory;
   ServiceCounts service;
   int64_t max_in_flight = 0;
+  ConnectionCounts connections;
+  int64_t max_connections = 0;  // 0: as many as descriptors allow
   StoreStatus store;
   bool has_state_file = false;
   StateCounts state_file;

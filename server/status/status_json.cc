@@ -78,6 +78,20 @@ Json ServiceJson(const ServiceStatus& status) {
           {"watchers", status.service.watchers}};
 }
 
+Json ConnectionsJson(const ServiceStatus& status) {
+  return {{"open", status.connections.open},
+          {"max", status.max_connections},
+          {"refused", status.connections.refused},
+          {"killed", status.connections.killed}};
+}
+
+Json ToJson(const StoreStatus& store) {
+  return {{"ok", store.ok},
+          {"text", Cut(store.text, kMaxLineBytes)},
+          {"errors", store.errors},
+          {"outage", store.outage}};
+}
+
 Json StateFileJson(const ServiceStatus& status) {
   return {{"on", status.has_state_file},
           {"saves", status.state_file.saves},
@@ -117,9 +131,8 @@ std::string StatusJson(const ServiceStatus& status) {
                                        status.keys.size() > kMaxShownKeys}}},
                      {"memory", ToJson(status.memory)},
                      {"service", ServiceJson(status)},
-                     {"store",
-                      {{"ok", status.store.ok},
-                       {"text", Cut(status.store.text, kMaxLineBytes)}}},
+                     {"connections", ConnectionsJson(status)},
+                     {"store", ToJson(status.store)},
                      {"stateFile", StateFileJson(status)}};
   return json.dump(-1, ' ', /*ensure_ascii=*/false,
                    Json::error_handler_t::replace);

@@ -45,6 +45,7 @@ struct Service {
         source(
             {.version = "1.2.3",
              .max_in_flight = 7,
+             .max_connections = 8,
              .readiness =
                  [] {
                    return Readiness{true, "ready"};
@@ -70,12 +71,15 @@ struct Service {
 
 TEST(StatusSource, SaysHowTheProcessDoes) {
   Service service;
+  service.metrics->CountConnections(+1);
   service.clock.Advance(5 * kSecondNs);
   const ServiceStatus status = service.source.Read();
   EXPECT_EQ(status.at_ns, kStartNs + 5 * kSecondNs);
   EXPECT_EQ(status.started_ns, kStartNs);
   EXPECT_EQ(status.version, "1.2.3");
   EXPECT_EQ(status.max_in_flight, 7);
+  EXPECT_EQ(status.max_connections, 8);
+  EXPECT_EQ(status.connections.open, 1);
   EXPECT_EQ(status.readiness.reason, "ready");
   EXPECT_FALSE(status.store.ok);
   EXPECT_EQ(status.store.text, "gone");

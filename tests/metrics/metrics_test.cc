@@ -256,25 +256,6 @@ TEST(Metrics, NeverShowsACallersText) {
   EXPECT_THAT(counted.metrics->Serialize({}), Not(HasSubstr("secret")));
 }
 
-TEST(Metrics, CountsConnectionsAndWhyTheyEnded) {
-  Counted counted;
-  const std::string refused = "tollgate_connections_refused_total{reason=\"";
-  const std::string killed = "tollgate_connections_killed_total{reason=\"";
-  EXPECT_EQ(counted.Value(killed + "flood\"}"), 0);
-  counted.metrics->CountConnections(+1);
-  counted.metrics->CountConnections(+1);
-  counted.metrics->CountConnections(-1);
-  counted.metrics->CountConnectionRefused(ConnectionRefusal::kAddress);
-  counted.metrics->CountConnectionKilled(ConnectionKill::kSlowReader);
-  EXPECT_EQ(counted.Value("tollgate_connections"), 1);
-  EXPECT_EQ(counted.Value(refused + "total\"}"), 0);
-  EXPECT_EQ(counted.Value(refused + "address\"}"), 1);
-  EXPECT_EQ(counted.Value(refused + "descriptors\"}"), 0);
-  EXPECT_EQ(counted.Value(refused + "flood\"}"), 0);
-  EXPECT_EQ(counted.Value(killed + "flood\"}"), 0);
-  EXPECT_EQ(counted.Value(killed + "slow_reader\"}"), 1);
-}
-
 TEST(Metrics, PutsADurationIntoTheBucketsThatHoldIt) {
   Counted counted;
   counted.metrics->CountFinish(10'000);       // just in the first

@@ -9,7 +9,9 @@ meanwhile, so that rates are above 0.
 """
 
 import html.parser
+import json
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -82,12 +84,12 @@ class Service:
 
   def __init__(self, directory, *flags):
     self.directory = pathlib.Path(directory)
-    rules = self.directory / "rules.yaml"
-    rules.write_text(RULES)
+    self.rules = self.directory / "rules.yaml"
+    self.rules.write_text(RULES)
     ports = self.directory / "ports"
     self.log = open(self.directory / "server.log", "wb")
     self.process = subprocess.Popen(
-        [SERVER, f"--rules={rules}", "--listen=127.0.0.1:0",
+        [SERVER, f"--rules={self.rules}", "--listen=127.0.0.1:0",
          "--http-listen=127.0.0.1:0", f"--port-file={ports}", *flags],
         stdout=self.log, stderr=self.log)
     deadline = time.monotonic() + PATIENCE_S
@@ -117,6 +119,23 @@ class Service:
                              timeout=PATIENCE_S).read()
     except urllib.error.HTTPError as error:
       error.close()  # refused
+
+  def status(self):
+    with urllib.request.urlopen(f"{self.url}/status.json",
+                                timeout=PATIENCE_S) as answer:
+      return json.load(answer)
+
+  def wait_until(self, condition):
+    """Until the status is so."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition(self.status()):
+      if time.monotonic() > deadline:
+        raise AssertionError(self.status())
+      time.sleep(0.02)
+
+  def connect(self):
+    host, port = self.grpc.split(":")
+    return socket.create_connection((host, int(port)), timeout=PATIENCE_S)
 
   def check_by_grpc(self, user):
     return subprocess.run(
@@ -185,8 +204,40 @@ class StatusPage(unittest.TestCase):
     self.assertIn("went well", page.by_id["parts"])
     self.assertIn("memory", page.by_id["parts"])
     self.assertIn("Buckets", page.by_id["numbers"])
-    self.assertNotIn("undefined", "".join(page.by_id.values()))
-    self.assertNotIn("NaN", "".join(page.by_id.values()))
+    self.assert_every_value_is_there(page)
+
+  def assert_every_value_is_there(self, page):
+    for text in page.by_id.values():
+      self.assertNotIn("undefined", text)
+      self.assertNotIn("NaN", text)
+
+  def test_shows_what_is_wrong_with_connections_the_store_and_the_rules(self):
+    with tempfile.TemporaryDirectory() as directory:
+      # Nobody listens on port 1.
+      service = Service(directory, "--max-connections-per-address=2",
+                        "--store=redis://127.0.0.1:1",
+                        "--start-without-store=true")
+      self.addCleanup(service.stop)
+
+      def is_refused(status):
+        self.enterContext(service.connect())
+        return status["connections"]["refused"] > 0
+
+      service.wait_until(is_refused)
+      service.rules.write_text("rules: [")
+      service.wait_until(lambda s: not s["load"]["ok"])
+      service.wait_until(lambda s: s["store"]["outage"] > 0)
+      page = Page(browse(directory, service.url + "/", "--dump-dom"))
+
+    numbers, parts = page.by_id["numbers"], page.by_id["parts"]
+    self.assertRegex(numbers, r"Connections\d of 10,000")
+    self.assertRegex(numbers, r"[1-9]\d* refused, 0 cut since the start")
+    self.assertIn("UNREACHABLE: redis://127.0.0.1:1", parts)
+    self.assertRegex(parts, r"outage policies decide [^;]+ since the start")
+    self.assertIn("FAILED", parts)
+    self.assertIn("Store: redis://127.0.0.1:1", page.by_id["attention"])
+    self.assertIn("The last reload failed", page.by_id["attention"])
+    self.assert_every_value_is_there(page)
 
 
 def take_pictures(directory):

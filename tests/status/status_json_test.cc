@@ -44,7 +44,9 @@ TEST(StatusJson, SaysHowTheServiceDoes) {
   status.load = {.ok = true, .at_ns = 1'000'000, .hash = "0123", .rules = 2};
   status.memory = {.buckets = 3, .max_buckets = 10, .resident_bytes = 4096};
   status.service = {.in_flight = 4, .expired = 5, .overload = 6, .watchers = 7};
-  status.store = {.ok = true, .text = "memory"};
+  status.connections = {.open = 8, .refused = 9, .killed = 10};
+  status.max_connections = 11;
+  status.store = {.ok = true, .text = "memory", .errors = 12, .outage = 13};
   const Json json = Parsed(status);
   EXPECT_EQ(json["atMs"], 1'700'000'001'234);
   EXPECT_EQ(json["startedMs"], 1'700'000'000'000);
@@ -55,7 +57,11 @@ TEST(StatusJson, SaysHowTheServiceDoes) {
   EXPECT_EQ(json["load"]["atMs"], 1);
   EXPECT_EQ(json["memory"]["maxBuckets"], 10);
   EXPECT_EQ(json["service"]["overload"], 6);
-  EXPECT_EQ(json["store"]["text"], "memory");
+  EXPECT_EQ(json["connections"],
+            Json({{"open", 8}, {"max", 11}, {"refused", 9}, {"killed", 10}}));
+  EXPECT_EQ(
+      json["store"],
+      Json({{"ok", true}, {"text", "memory"}, {"errors", 12}, {"outage", 13}}));
   EXPECT_EQ(json["stateFile"]["on"], false);
 }
 

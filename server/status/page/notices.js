@@ -12,6 +12,11 @@ function ofService(status, totals) {
   const lines = [];
   if (!status.ready) lines.push('Not ready. ' + seen(status.reason));
   if (!status.store.ok) lines.push('Store: ' + seen(status.store.text));
+  const outage = totals.outage.mean(RECENT_MS);
+  if (outage > 0) {
+    lines.push(`The rules’ outage policies decide ${number(outage)} ` +
+               'requests/s (on_outage).');
+  }
   const overload = totals.overload.mean(RECENT_MS);
   if (overload > 0) {
     lines.push(`Overloaded: ${number(overload)} calls/s are turned away ` +
@@ -21,6 +26,15 @@ function ofService(status, totals) {
   if (expired > 0) {
     lines.push(`${number(expired)} calls/s came after their deadline and ` +
                'were not decided.');
+  }
+  const refused = totals.connectionsRefused.mean(RECENT_MS);
+  if (refused > 0) {
+    lines.push(`${number(refused)} connections/s are refused; the log says ` +
+               'why (--max-connections).');
+  }
+  const cut = totals.connectionsKilled.mean(RECENT_MS);
+  if (cut > 0) {
+    lines.push(`${number(cut)} connections/s are cut; the log names whose.`);
   }
   return lines;
 }

@@ -56,6 +56,10 @@ function remember(status) {
     invalid: total('invalid', service.invalid),
     overflow: total('overflow', status.memory.overflow),
     swept: total('swept', status.memory.swept),
+    connectionsRefused: total('connectionsRefused', status.connections.refused),
+    connectionsKilled: total('connectionsKilled', status.connections.killed),
+    storeErrors: total('storeErrors', status.store.errors),
+    outage: total('outage', status.store.outage),
     saveFailures: total('saveFailures', status.stateFile.failures),
   };
   const rules = status.rules.map((rule) => {
@@ -244,7 +248,7 @@ function showList(list, pairs) {
 }
 
 function showNumbers(status, sums) {
-  const {memory, service} = status;
+  const {connections, memory, service} = status;
   const used = 100 * memory.buckets / memory.maxBuckets;
   showList(byId('numbers'), [
     ['Calls in flight', number(service.inFlight),
@@ -256,6 +260,10 @@ function showNumbers(status, sums) {
      'since the start'],
     ['Invalid requests/s', rate(sums.invalid.now()),
      `${number(service.invalid)} since the start`],
+    ['Connections', number(connections.open) +
+     (connections.max > 0 ? ` of ${number(connections.max)}` : ''),
+     `${number(connections.refused)} refused, ${number(connections.killed)} ` +
+     'cut since the start'],
     ['Buckets', number(memory.buckets),
      `${used.toFixed(used < 10 ? 1 : 0)}% of ${number(memory.maxBuckets)}`],
     ['Overflow/s', rate(sums.overflow.now()),
@@ -274,14 +282,21 @@ function stateFileText(status) {
       `${number(file.failures)} saves failed`;
 }
 
-function showParts(status) {
+function storeText(store, sums) {
+  const text = (store.ok ? '' : 'UNREACHABLE: ') + seen(store.text);
+  if (store.errors === 0 && store.outage === 0) return text;
+  return `${text}\n${rate(sums.storeErrors.now())} runs/s fail, ` +
+      `${number(store.errors)} since the start; outage policies decide ` +
+      `${rate(sums.outage.now())}/s, ${number(store.outage)} since the start`;
+}
+
+function showParts(status, sums) {
   const load = status.load;
   showList(byId('parts'), [
     ['Rules', `${number(load.rules)} in force, hash ${load.hash}`],
     ['Last load', (load.ok ? 'went well' : 'FAILED') + ', ' +
                   ago(status.atMs - load.atMs), instant(load.atMs)],
-    ['Store', (status.store.ok ? '' : 'UNREACHABLE: ') +
-              seen(status.store.text)],
+    ['Store', storeText(status.store, sums)],
     ['State file', stateFileText(status)],
   ]);
 }
@@ -314,7 +329,7 @@ function show(status) {
   showNumbers(status, sums);
   showRules();
   showKeys(status);
-  showParts(status);
+  showParts(status, sums);
 }
 
 // ---- Asking.
