@@ -41,6 +41,20 @@ class Alerts(unittest.TestCase):
         self.assertEqual(anchor, alert["alert"].lower())
         self.assertIn(anchor, anchors((ROOT / page).read_text()))
 
+  def test_each_is_tested_to_fire_and_not_to(self):
+    fires, silent = set(), set()
+    for name in "alerts_test.yaml", "alert_edges_test.yaml":
+      tests = yaml.safe_load((ROOT / "tests/deploy" / name).read_text())
+      for test in tests["tests"]:
+        for case in test.get("alert_rule_test", []):
+          (fires if case["exp_alerts"] else silent).add(case["alertname"])
+        for case in test.get("promql_expr_test", []):
+          # Others that stay below do not fire with those that are wanted.
+          silent.update(re.findall(r'ALERTS{alertname="(\w+)"', case["expr"]))
+    wanted = {alert["alert"] for alert in self.alerts}
+    self.assertLessEqual(wanted, fires)
+    self.assertLessEqual(wanted, silent)
+
   def test_each_says_what_is_wrong_and_how_bad_it_is(self):
     for alert in self.alerts:
       with self.subTest(alert["alert"]):
