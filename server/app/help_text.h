@@ -8,7 +8,8 @@ inline constexpr char kDescription[] =
     "tollgate-server answers over gRPC whether a request may go ahead now.\n"
     "Every flag may also come from the environment: TOLLGATE_RULES for "
     "--rules,\n"
-    "TOLLGATE_MAX_IN_FLIGHT for --max-in-flight, and so on; a flag wins.\n";
+    "TOLLGATE_MAX_IN_FLIGHT for --max-in-flight, and so on; a flag wins.\n"
+    "TOLLGATE_STORE_PASSWORD is Redis' password, for which there is no flag.\n";
 
 inline constexpr char kExamples[] =
     "Examples:\n"

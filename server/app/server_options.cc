@@ -16,7 +16,7 @@
 #include "server/app/flag.h"
 #include "server/app/help_text.h"
 #include "server/app/network_flags.h"
-#include "server/redis/redis_options.h"
+#include "server/app/store_flags.h"
 
 namespace tollgate {
 namespace {
@@ -56,21 +56,6 @@ absl::Status SetTopRefused(const std::string& value, ServerOptions& options) {
     return BadFlag(value, "on, hashed or off");
   }
   return absl::OkStatus();
-}
-
-absl::Status SetStore(const std::string& value, ServerOptions& options) {
-  if (value != "memory") {
-    const auto url = redis::ParseRedisUrl(value);
-    if (!url.ok()) return url.status();
-  }
-  options.store = value;
-  return absl::OkStatus();
-}
-
-absl::Status SetStoreTimeout(const std::string& value, ServerOptions& options) {
-  return SetDuration(value, absl::Milliseconds(1), absl::Seconds(10),
-                     "a duration from 1ms to 10s, such as 10ms",
-                     options.store_timeout);
 }
 
 absl::Status SetHeaders(const std::string& value, ServerOptions& options) {
@@ -208,27 +193,6 @@ constexpr std::array kFlags = {
                               "a duration from 10ms to 1h, such as 60s",
                               o.state_interval);
          }},
-    Flag{"--store", "memory|URL",
-         "Where buckets live: in this process, or in a Redis that replicas "
-         "share, redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...] "
-         "[memory]",
-         SetStore},
-    Flag{"--store-timeout", "DURATION",
-         "How long a request waits for Redis before its rules' on_outage "
-         "decides, 1ms to 10s [10ms]",
-         SetStoreTimeout},
-    Flag{"--replicas", "N",
-         "Servers that share each limit while Redis is out of reach, for rules "
-         "with on_outage: backstop [1]",
-         [](const std::string& v, ServerOptions& o) {
-           return SetInt<uint32_t>(v, 1, 10'000, o.replicas);
-         }},
-    Flag{"--start-without-store", "BOOL",
-         "true: be ready, by the outage policies, also before Redis has "
-         "answered once [false]",
-         [](const std::string& v, ServerOptions& o) {
-           return SetBool(v, o.start_without_store);
-         }},
     Flag{"--log-level", "LEVEL", "debug, info, warning or error [info]",
          SetLogLevel},
     Flag{"--log-format", "FORMAT", "text, or json: one object a line [text]",
@@ -297,6 +261,8 @@ std::vector<Flag> AllFlags() {
   std::vector<Flag> flags(kFlags.begin(), kFlags.end());
   const absl::Span<const Flag> network = NetworkFlags();
   flags.insert(flags.end(), network.begin(), network.end());
+  const absl::Span<const Flag> store = StoreFlags();
+  flags.insert(flags.end(), store.begin(), store.end());
   return flags;
 }
 
@@ -355,11 +321,12 @@ absl::StatusOr<ParsedFlags> ParseServerFlags(int argc,
   if (!parsed.text.empty()) return parsed;
   for (size_t i = 0; i < flags.size(); ++i) {
     if (!raw->given[i]) continue;
-    const absl::Status status = flags[i].set(raw->values[i], parsed.options);
-    if (!status.ok()) return ForFlag(flags[i], status);
+    const absl::Status set = flags[i].set(raw->values[i], parsed.options);
+    if (!set.ok()) return ForFlag(flags[i], set);
   }
-  absl::Status together = CheckTogether(parsed.options);
-  if (!together.ok()) return together;
+  absl::Status status = FinishStoreFlags(parsed.options);
+  if (status.ok()) status = CheckTogether(parsed.options);
+  if (!status.ok()) return status;
   return parsed;
 }
 

@@ -54,6 +54,8 @@ struct ServerOptions {
   absl::Duration state_interval = absl::Seconds(60);
   std::string port_file;         // empty: none
   std::string store = "memory";  // or a redis:// URL, which may hold a password
+  std::string store_password_file;  // empty: none
+  std::string store_password;       // of the environment; empty: none
   absl::Duration store_timeout = absl::Milliseconds(10);
   uint32_t replicas = 1;
   bool start_without_store = false;

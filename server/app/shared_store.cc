@@ -1,8 +1,10 @@
 #include "server/app/shared_store.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "server/app/store_flags.h"
 #include "server/redis/redis_options.h"
 #include "server/redis/redis_runner.h"
 
@@ -10,8 +12,7 @@ namespace tollgate {
 
 absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Create(
     const ServerOptions& options, Limiter& limiter, const Clock& steady_clock) {
-  absl::StatusOr<redis::RedisOptions> where =
-      redis::ParseRedisUrl(options.store);
+  absl::StatusOr<redis::RedisOptions> where = RedisOf(options);
   if (!where.ok()) return where.status();
   // A connection that owes an answer for several timeouts is no use.
   where->stall = std::max(where->stall, 4 * options.store_timeout);

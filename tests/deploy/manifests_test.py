@@ -112,7 +112,9 @@ class Manifests(unittest.TestCase):
                      account["metadata"]["name"])
     # TOLLGATE_PORT and the like would be taken for flags.
     self.assertFalse(kustomization.pod["enableServiceLinks"])
-    self.assertNotIn("env", kustomization.container)
+    self.assertLessEqual(
+        {e["name"] for e in kustomization.container.get("env", [])},
+        {"TOLLGATE_STORE_PASSWORD"})
 
   @of_each
   def test_flags_are_flags_of_the_server(self, kustomization):
@@ -286,6 +288,12 @@ class Manifests(unittest.TestCase):
               for s in redis.pod["topologySpreadConstraints"]}
     self.assertIn("kubernetes.io/hostname", spread)
     self.assertNotIn("--state-file", redis.flags)
+    # The password is none of the flags, which others see.
+    (password,) = redis.container["env"]
+    self.assertEqual(password, {
+        "name": "TOLLGATE_STORE_PASSWORD",
+        "valueFrom": {"secretKeyRef": {"name": "tollgate-redis",
+                                       "key": "password", "optional": True}}})
     self.assertEqual(redis.flags["--replicas"], str(scaler["minReplicas"]))
 
   def test_tls_asks_clients_for_certificates_that_a_secret_has(self):

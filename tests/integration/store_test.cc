@@ -1,24 +1,26 @@
 // Real servers that share a real Redis.
+#include <signal.h>
+#include <stdlib.h>
+
 #include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/client.h"
 #include "gtest/gtest.h"
-#include "tests/support/process.h"
+#include "tests/integration/replica.h"
 #include "tests/support/redis_cluster.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/temp_files.h"
 
 namespace tollgate {
 namespace {
-
-using client::Client;
-using client::Source;
 
 constexpr char kRules[] =
     "domain: shop\n"
@@ -28,50 +30,12 @@ constexpr char kRules[] =
     "  - {name: narrow, match: {page: /}, key: [page], limit: 150/day}\n"
     "  - {name: strict, key: [login], limit: 1000000/day, on_outage: refuse}\n";
 
-// One server on the store at `url`, and a client of it.
-class Replica {
- public:
-  explicit Replica(const std::string& url, bool waits = true)
-      : server_(TOLLGATE_SERVER_BINARY,
-                {"--rules=" + files_.Write("rules.yaml", kRules),
-                 "--listen=127.0.0.1:0", "--http-listen=off", "--store=" + url,
-                 waits ? "--store-timeout=10s" : "--store-timeout=20ms",
-                 "--port-file=" + files_.Path("ports")}) {
-    EXPECT_TRUE(server_.WaitForLine("ready")) << server_.log();
-    client::ClientOptions options;
-    options.target =
-        "127.0.0.1:" + std::to_string(PortFrom(files_.Read("ports"), "grpc"));
-    options.timeout = absl::Seconds(20);
-    auto client = Client::Create(options);
-    EXPECT_TRUE(client.ok()) << client.status();
-    client_ = *std::move(client);
-  }
-
-  // Whether the service allows a request with that entry.
-  bool Ask(std::vector<client::Entry> entries) {
-    const client::Decision decision =
-        client_->ShouldAllow({"shop", {std::move(entries)}});
-    EXPECT_TRUE(decision.source == Source::kService ||
-                decision.source == Source::kRefusalCache)
-        << decision.error;
-    return decision.allowed;
-  }
-  // Whole tokens that are left under `rule`.
-  uint64_t Left(const std::string& rule, std::vector<client::Entry> entries) {
-    const client::Decision decision =
-        client_->ShouldAllow({"shop", {std::move(entries)}, /*cost=*/0});
-    for (const auto& status : decision.statuses) {
-      if (status.rule == rule) return status.remaining;
-    }
-    ADD_FAILURE() << "no rule " << rule;
-    return 0;
-  }
-
- private:
-  TempFiles files_;
-  Process server_;
-  std::unique_ptr<Client> client_;
-};
+// One that waits for the store as long as it takes.
+std::unique_ptr<Replica> PatientReplica(const std::string& url) {
+  return std::make_unique<Replica>(
+      kRules,
+      std::vector<std::string>{"--store=" + url, "--store-timeout=10s"});
+}
 
 // How many of so many requests from 16 threads through 4 replicas are allowed.
 int Admitted(const std::vector<std::unique_ptr<Replica>>& replicas,
@@ -92,8 +56,7 @@ int Admitted(const std::vector<std::unique_ptr<Replica>>& replicas,
 
 std::vector<std::unique_ptr<Replica>> FourReplicas(const std::string& url) {
   std::vector<std::unique_ptr<Replica>> replicas;
-  for (int i = 0; i < 4; ++i)
-    replicas.push_back(std::make_unique<Replica>(url));
+  for (int i = 0; i < 4; ++i) replicas.push_back(PatientReplica(url));
   return replicas;
 }
 
@@ -105,7 +68,7 @@ TEST(ReplicasOnOneRedis, TogetherAdmitExactlyTheLimit) {
 
 TEST(ReplicasOnOneRedis, DecideByPolicyWhileItIsPausedAndComeBack) {
   const RedisProcess redis;
-  Replica replica(redis.url(), /*waits=*/false);
+  Replica replica(kRules, {"--store=" + redis.url(), "--store-timeout=20ms"});
   const auto allowed = [&] { return replica.Ask({{"login", "ana"}}); };
   ASSERT_TRUE(WaitUntil(allowed));
   redis.Pause();
@@ -116,6 +79,73 @@ TEST(ReplicasOnOneRedis, DecideByPolicyWhileItIsPausedAndComeBack) {
   }
   redis.Continue();
   EXPECT_TRUE(WaitUntil(allowed));
+}
+
+constexpr char kAsDefaultUser[] = "--no-auth-warning -a sesame ";
+
+// A Redis whose default user has a password, and with a user for Tollgate as in
+// deploy/store.md.
+std::unique_ptr<RedisProcess> RedisWithPasswords() {
+  auto redis = std::make_unique<RedisProcess>(
+      std::vector<std::string>{"--requirepass", "sesame"});
+  EXPECT_EQ(redis->Cli(absl::StrCat(
+                kAsDefaultUser,
+                "acl setuser limiter on '>s3cret-w0rd' '~tollgate:*' +evalsha "
+                "+eval '+script|load' +get +set +del +time +role "
+                "'+cluster|slots' +asking")),
+            "OK");
+  return redis;
+}
+
+std::string StoreOf(const RedisProcess& redis, const std::string& user) {
+  return "--store=redis://" + user +
+         "127.0.0.1:" + std::to_string(redis.port());
+}
+
+TEST(ReplicasOnARedisWithPasswords, LogInByAFileOrTheEnvironment) {
+  const auto redis = RedisWithPasswords();
+  const TempFiles files;
+  Replica by_file(kRules, {StoreOf(*redis, "limiter@"),
+                           "--store-password-file=" +
+                               files.Write("password", "s3cret-w0rd\n")});
+  EXPECT_TRUE(WaitUntil([&] { return by_file.StoreDecides({{"user", "a"}}); }));
+  EXPECT_TRUE(by_file.is_ready());
+  ::setenv("TOLLGATE_STORE_PASSWORD", "sesame", 1);
+  Replica by_environment(kRules, {StoreOf(*redis, "")});
+  ::unsetenv("TOLLGATE_STORE_PASSWORD");
+  EXPECT_TRUE(WaitUntil([&] {
+    return by_environment.StoreDecides({{"user", "a"}});
+  }));
+  // They share the limits, and tell nobody the password.
+  EXPECT_TRUE(by_file.Ask({{"user", "a"}}));
+  EXPECT_EQ(by_environment.Left("all", {{"user", "a"}}), 999U);
+  for (const char* path : {"/", "/status.json", "/readyz", "/metrics"}) {
+    EXPECT_FALSE(absl::StrContains(by_file.Get(path), "s3cret-w0rd")) << path;
+  }
+  by_file.process().Signal(SIGTERM);
+  EXPECT_EQ(by_file.process().ExitStatus(), 0);
+  EXPECT_FALSE(absl::StrContains(by_file.process().log(), "s3cret-w0rd"));
+}
+
+TEST(ReplicasOnARedisWithPasswords, AreNotReadyUntilTheirsIsRight) {
+  const auto redis = RedisWithPasswords();
+  const TempFiles files;
+  Replica replica(kRules, {StoreOf(*redis, "limiter@"), "--store-timeout=20ms",
+                           "--store-password-file=" +
+                               files.Write("password", "n0t-this-0ne")});
+  EXPECT_TRUE(replica.HasLogged("AUTH: WRONGPASS"));
+  EXPECT_FALSE(replica.is_ready());
+  EXPECT_FALSE(replica.StoreDecides({{"login", "a"}}));
+  // It goes on trying: the password becomes right.
+  redis->Cli(
+      absl::StrCat(kAsDefaultUser, "acl setuser limiter '>n0t-this-0ne'"));
+  EXPECT_TRUE(WaitUntil([&] { return replica.is_ready(); }));
+  EXPECT_TRUE(WaitUntil([&] {
+    return replica.StoreDecides({{"login", "a"}});
+  }));
+  replica.process().Signal(SIGTERM);
+  EXPECT_EQ(replica.process().ExitStatus(), 0);
+  EXPECT_FALSE(absl::StrContains(replica.process().log(), "n0t-this-0ne"));
 }
 
 TEST(ReplicasOnACluster, TakeAllOrNothingAndLoseNoToken) {
