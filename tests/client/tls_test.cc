@@ -1,8 +1,6 @@
-// TLS and several addresses, against services in this process. The test makes
-// its certificates with the openssl command.
+// TLS and several addresses, against services in this process.
 #include "client/tls.h"
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -11,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/client/test_service.h"
+#include "tests/support/certificates.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temp_files.h"
 
 namespace tollgate::client {
 namespace {
@@ -22,54 +20,25 @@ using ::testing::HasSubstr;
 const Request kAna{"shop", {{{"user", "ana"}}}, 1};
 
 // An authority, and what it signed for the service "tollgate.test" and for a
-// client; made once.
-class Certificates {
- public:
-  static const Certificates& Get() {
-    static const Certificates certificates;
-    return certificates;
+// client.
+struct SignedFiles : Certificates {
+  SignedFiles() {
+    MakeAuthority("ca");
+    Make("server", "ca", "DNS:tollgate.test");
+    Make("client", "ca", "DNS:tollgate.test");
   }
-
-  [[nodiscard]] std::string Path(const std::string& name) const {
-    return files_.Path(name);
-  }
-  [[nodiscard]] std::string Read(const std::string& name) const {
-    return files_.Read(name);
-  }
-
- private:
-  Certificates() {
-    Run("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-        " -days 2 -subj /CN=authority -keyout ca.key -out ca.pem");
-    for (const std::string name : {"server", "client"}) {
-      Run(
-          absl::StrCat("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1"
-                       " -nodes -subj /CN=",
-                       name, " -keyout ", name, ".key -out ", name, ".csr"));
-      const std::string ext =
-          files_.Write(name + ".ext", "subjectAltName=DNS:tollgate.test");
-      Run(absl::StrCat("x509 -req -days 2 -in ", name,
-                       ".csr -CA ca.pem -CAkey"
-                       " ca.key -CAcreateserial -extfile ",
-                       ext, " -out ", name, ".pem"));
-    }
-  }
-  void Run(const std::string& arguments) {
-    const std::string directory = files_.Path("");
-    EXPECT_EQ(std::system(absl::StrCat("cd ", directory, " && openssl ",
-                                       arguments, " 2>/dev/null")
-                              .c_str()),
-              0)
-        << arguments;
-  }
-
-  TempFiles files_;
 };
+
+// Made once.
+const SignedFiles& Made() {
+  static const SignedFiles made;
+  return made;
+}
 
 // Listens with the server's certificate, and asks clients for one if it must.
 std::unique_ptr<grpc::Server> ListenWithTls(TestService& service, bool mutual,
                                             int& port) {
-  const Certificates& made = Certificates::Get();
+  const SignedFiles& made = Made();
   grpc::SslServerCredentialsOptions options(
       mutual ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
              : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
@@ -96,7 +65,7 @@ Decision AskWith(int port, const absl::StatusOr<TlsOptions>& tls) {
 }
 
 absl::StatusOr<TlsOptions> Trusting(bool with_cert) {
-  const Certificates& made = Certificates::Get();
+  const SignedFiles& made = Made();
   auto tls = ReadTlsFiles(made.Path("ca.pem"),
                           with_cert ? made.Path("client.pem") : "",
                           with_cert ? made.Path("client.key") : "");
