@@ -1,5 +1,7 @@
 // What a call of the client costs where no call goes out: while the service is
-// gone and the breaker open. In the release preset:
+// gone and the breaker open, and while a refusal stands; and, to compare, where
+// each refusal is asked for, of a service in this process that does nothing
+// else. In the release preset:
 //   build/release/bin/client_bench
 #include <benchmark/benchmark.h>
 
@@ -10,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/client.h"
+#include "tests/client/test_service.h"
 
 namespace tollgate::client {
 namespace {
@@ -50,8 +53,42 @@ void BM_OutageRefuse(benchmark::State& state) {
   Ask(state, *client);
 }
 
+// Refused for an hour by a rule whose name is longer than a short string.
+grpc::Status Refuse(const v1::ShouldAllowRequest& /*request*/,
+                    v1::ShouldAllowResponse& response) {
+  response.set_outcome(v1::REFUSED);
+  response.mutable_retry_after()->set_seconds(3600);
+  response.mutable_stands_for()->set_seconds(3600);
+  v1::RuleStatus* status = response.add_statuses();
+  status->set_rule("requests-of-each-user-and-endpoint");
+  status->set_outcome(v1::REFUSED);
+  return grpc::Status::OK;
+}
+
+void AskWhoRefuses(benchmark::State& state, absl::Duration refusal_cache_ttl) {
+  TestService service(Refuse);
+  const auto server = service.Listen();
+  ClientOptions options;
+  options.target = service.target();
+  options.timeout = absl::Seconds(10);
+  options.refusal_cache_ttl = refusal_cache_ttl;
+  const auto client = *Client::Create(options);
+  Ask(state, *client);
+}
+
+// Once a second one of these goes out.
+void BM_RefusedByTheCache(benchmark::State& state) {
+  AskWhoRefuses(state, absl::Seconds(1));
+}
+
+void BM_RefusedByTheService(benchmark::State& state) {
+  AskWhoRefuses(state, absl::ZeroDuration());
+}
+
 BENCHMARK(BM_OutageBackstop);
 BENCHMARK(BM_OutageRefuse);
+BENCHMARK(BM_RefusedByTheCache);
+BENCHMARK(BM_RefusedByTheService);
 
 }  // namespace
 }  // namespace tollgate::client
