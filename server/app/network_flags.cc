@@ -103,8 +103,9 @@ constexpr std::array kFlags = {
     Flag{"--flood-bytes", "N",
          "A connection is cut once it has sent so much more than its calls "
          "account for: streams reset at once, headers or bodies without an "
-         "end. The messages under way at a time must fit in. 0 is off "
-         "[128 KiB and 4 times --max-message-bytes]",
+         "end. The messages under way at a time must fit in. Before its calls "
+         "have accounted for much, it may owe at most 96 KiB and one message. "
+         "0 is off [128 KiB and 4 times --max-message-bytes]",
          [](const std::string& v, ServerOptions& o) {
            int64_t bytes = 0;
            const absl::Status status =

@@ -1,6 +1,7 @@
 // The composition root: the only file that names concrete classes.
 #include "server/app/server_app.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -65,12 +66,17 @@ class StateMetrics final : public state::StateObserver {
 };
 
 // Small enough that a flood costs little before it is cut, and large enough for
-// some of the largest messages under way at a time.
-uint64_t FloodBytes(const ServerOptions& options) {
-  constexpr uint64_t kBase = uint64_t{128} << 10;
-  constexpr uint64_t kMessages = 4;
-  return options.flood_bytes.value_or(
-      kBase + kMessages * static_cast<uint64_t>(options.max_message_bytes));
+// some of the largest messages under way at a time; at first for the two that a
+// client of ours has.
+net::GuardLimits GuardLimitsOf(const ServerOptions& options) {
+  constexpr uint64_t kKiB = 1024;
+  const auto message = static_cast<uint64_t>(options.max_message_bytes);
+  const uint64_t flood = options.flood_bytes.value_or(128 * kKiB + 4 * message);
+  return {.unaccounted_bytes = flood,
+          .unproven_bytes = std::min(flood, 96 * kKiB + message),
+          .stalling_bytes = flood == 0 ? 0 : 32 * kKiB,
+          .flood_block = options.flood_block,
+          .slow_reader = options.slow_reader_timeout};
 }
 
 class RunningServer final : public ServerApp {
@@ -279,9 +285,7 @@ absl::Status RunningServer::StartRpc() {
   rpc.gateway = gateway_options();
   rpc.max_connections = options_.max_connections;
   rpc.max_connections_per_address = options_.max_connections_per_address;
-  rpc.guard = {.unaccounted_bytes = FloodBytes(options_),
-               .flood_block = options_.flood_block,
-               .slow_reader = options_.slow_reader_timeout};
+  rpc.guard = GuardLimitsOf(options_);
   rpc.connections = &connection_log_;
   rpc.max_connection_age = options_.max_connection_age;
   rpc.rules_in_force = [this] { return rules_.in_force(); };

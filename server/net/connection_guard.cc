@@ -10,17 +10,27 @@ Verdict ConnectionGuard::Look(const TcpSample& sample, uint64_t credit,
   // The kernel's count never falls, but `unread` may be of another instant.
   const uint64_t read = std::max(read_, sample.read);
   const uint64_t owed = debt_ + (read - std::exchange(read_, read));
-  debt_ = owed - std::min(owed, credit - std::exchange(credit_, credit));
+  const uint64_t paid = credit - std::exchange(credit_, credit);
+  debt_ = owed - std::min(owed, paid);
+  calls_began_ = paid > 0;
+  may_stall_ = limits.stalling_bytes > 0 && debt_ > limits.stalling_bytes &&
+               sample.unread > 0;
   if (ReadsTooSlowly(sample, now_ns, limits.slow_reader)) {
     return Verdict::kSlowReader;
   }
   const bool was_over = std::exchange(
-      over_, limits.unaccounted_bytes > 0 && debt_ > limits.unaccounted_bytes);
+      over_, limits.unaccounted_bytes > 0 && debt_ > Allowed(limits));
   if (!over_) return Verdict::kKeep;
   if (!was_over) over_since_ns_ = now_ns;
   return absl::Nanoseconds(now_ns - over_since_ns_) >= kGuardPatience
              ? Verdict::kFlood
              : Verdict::kLookAgain;
+}
+
+uint64_t ConnectionGuard::Allowed(const GuardLimits& limits) const {
+  if (limits.unproven_bytes == 0) return limits.unaccounted_bytes;
+  return std::min(limits.unaccounted_bytes,
+                  limits.unproven_bytes + (credit_ - first_credit_));
 }
 
 bool ConnectionGuard::ReadsTooSlowly(const TcpSample& sample, int64_t now_ns,

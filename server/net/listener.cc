@@ -5,7 +5,6 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,9 +20,11 @@
 #include "server/base/fd_thread.h"
 #include "server/base/mutex.h"
 #include "server/base/periodic_thread.h"
+#include "server/net/descriptors.h"
 #include "server/net/listen_socket.h"
 #include "server/net/peer.h"
 #include "server/net/self_dial.h"
+#include "server/net/stall_watch.h"
 #include "server/net/tcp_probe.h"
 
 namespace tollgate::net {
@@ -39,32 +40,6 @@ constexpr size_t kLooksAtOnce = 512;
 constexpr int kAcceptAtOnce = 64;
 // What it waits where the system cannot give a connection.
 constexpr int kCannotAcceptMs = 10;
-// Descriptors that connections leave to the rest of the process.
-constexpr int kReservedFds = 64;
-
-// Closes without a handshake, so that nothing of it stays in the kernel.
-void Reset(int fd) {
-  const linger none{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-  ::close(fd);
-}
-
-int OpenSpare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
-
-// As many as the process's limit on descriptors allows.
-int Affordable(int max_connections) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-      limit.rlim_cur == RLIM_INFINITY) {
-    return max_connections;
-  }
-  const auto room =
-      static_cast<int64_t>(std::min<rlim_t>(limit.rlim_cur, rlim_t{1} << 30));
-  const auto affordable =
-      static_cast<int>(std::max<int64_t>(1, (room - kReservedFds) / 2));
-  return max_connections == 0 ? affordable
-                              : std::min(max_connections, affordable);
-}
 
 class WatchingListener final : public Listener {
  public:
@@ -72,7 +47,7 @@ class WatchingListener final : public Listener {
                    const PeerLedger& ledger, const Clock& steady_clock,
                    ConnectionObserver& observer)
       : options_(std::move(options)),
-        max_connections_(Affordable(options_.max_connections)),
+        max_connections_(AffordableConnections(options_.max_connections)),
         ledger_(ledger),
         clock_(steady_clock),
         observer_(observer),
@@ -126,7 +101,8 @@ class WatchingListener final : public Listener {
   [[nodiscard]] std::optional<KillReason> Judge(Connection& connection,
                                                 const TcpSample& sample,
                                                 uint64_t credit,
-                                                int64_t now_ns) const;
+                                                int64_t now_ns) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget(size_t index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Why a connection of that address cannot be had now, if so.
   [[nodiscard]] std::optional<RefuseReason> WhyNot(const Address& address)
@@ -152,6 +128,7 @@ class WatchingListener final : public Listener {
       ABSL_GUARDED_BY(mutex_);
   size_t looks_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t active_ ABSL_GUARDED_BY(mutex_) = 0;  // at the last look
+  StallWatch stall_ ABSL_GUARDED_BY(mutex_);
   // Connections of our own that are to be accepted, as PeerOf writes them.
   std::vector<std::string> own_ ABSL_GUARDED_BY(mutex_);
 
@@ -237,7 +214,7 @@ WatchingListener::Accepted WatchingListener::RefuseWithSpare() {
 
 void WatchingListener::Refuse(int fd, RefuseReason reason) {
   observer_.OnRefused(reason);
-  Reset(fd);
+  CloseWithReset(fd);
 }
 
 std::optional<RefuseReason> WatchingListener::WhyNot(const Address& address) {
@@ -279,7 +256,7 @@ void WatchingListener::Admit(int fd, const sockaddr_storage& from) {
   }
   if (own || refused.has_value()) {
     ::close(ours);
-    return own ? Reset(fd) : Refuse(fd, *refused);
+    return own ? CloseWithReset(fd) : Refuse(fd, *refused);
   }
   observer_.OnConnections(+1);
   if (first) watch_thread_->Wake();
@@ -301,17 +278,25 @@ absl::Duration WatchingListener::LookAround() {
     const size_t idle_turn =
         std::max(kIdleTurn, connections_.size() / kLooksAtOnce + 1);
     active_ = 0;
+    bool calls_began = false;
+    bool may_stall = false;
     // Downwards, since the last takes the place of one that goes.
     for (size_t i = connections_.size(); i-- > 0;) {
       Connection& connection = *connections_[i];
       const size_t turn = connection.active ? active_turn : idle_turn;
-      if ((looks_ + i) % turn == 0 && !Look(connection, now_ns, killed)) {
-        Forget(i);
-        ++gone;
-      } else if (connection.active) {
-        ++active_;
+      if ((looks_ + i) % turn == 0) {
+        const bool stays = Look(connection, now_ns, killed);
+        calls_began = calls_began || connection.guard.calls_began();
+        may_stall = may_stall || connection.guard.may_stall();
+        if (!stays) {
+          Forget(i);
+          ++gone;
+          continue;
+        }
       }
+      if (connection.active) ++active_;
     }
+    stall_.EndRound(calls_began, may_stall);
     if (!connections_.empty() || !blocked_until_ns_.empty()) pause = kLook;
   }
   for (const Killed& each : killed) observer_.OnKilled(each.reason, each.peer);
@@ -358,6 +343,9 @@ std::optional<KillReason> WatchingListener::Judge(Connection& connection,
     case Verdict::kSlowReader:
       return KillReason::kSlowReader;
   }
+  if (!connection.guard.may_stall()) return std::nullopt;
+  if (stall_.stalled()) return KillReason::kFlood;
+  connection.active = true;  // what is read of it may be long in parsing
   return std::nullopt;
 }
 

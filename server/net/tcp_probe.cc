@@ -34,10 +34,11 @@ std::optional<TcpSample> ProbeTcp(int fd) {
     return std::nullopt;
   }
   const uint64_t received = info.tcpi_bytes_received;
-  return TcpSample{
-      .read = received - std::min(received, static_cast<uint64_t>(unread)),
-      .acked = info.tcpi_bytes_acked,
-      .pending = static_cast<uint64_t>(pending)};
+  const uint64_t waiting = std::min(received, static_cast<uint64_t>(unread));
+  return TcpSample{.read = received - waiting,
+                   .unread = waiting,
+                   .acked = info.tcpi_bytes_acked,
+                   .pending = static_cast<uint64_t>(pending)};
 }
 
 }  // namespace tollgate::net

@@ -10,6 +10,7 @@ namespace tollgate::net {
 // value.
 struct TcpSample {
   uint64_t read = 0;     // received, and read by the process
+  uint64_t unread = 0;   // received, and not read yet
   uint64_t acked = 0;    // sent, and acknowledged by the peer
   uint64_t pending = 0;  // written by the process and not acknowledged yet
 };

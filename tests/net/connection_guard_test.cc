@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "server/net/stall_watch.h"
 
 namespace tollgate::net {
 namespace {
@@ -42,6 +43,64 @@ TEST(ConnectionGuard, LetsNobodySaveUp) {
             Verdict::kLookAgain);
   EXPECT_EQ(guard.Look({.read = 1101}, 1'000'000, 40 * kMs, kFlood),
             Verdict::kFlood);
+}
+
+TEST(ConnectionGuard, AllowsLessBeforeCallsHaveBegunAndMoreByWhatTheyPay) {
+  constexpr GuardLimits kRising{.unaccounted_bytes = 1000,
+                                .unproven_bytes = 300};
+  ConnectionGuard guard(/*credit=*/500);
+  EXPECT_EQ(guard.Look({.read = 300}, 500, 0, kRising), Verdict::kKeep);
+  EXPECT_EQ(guard.Look({.read = 301}, 500, 1, kRising), Verdict::kLookAgain);
+  // It paid 400, so 700 are allowed.
+  EXPECT_EQ(guard.Look({.read = 301}, 900, 2, kRising), Verdict::kKeep);
+  EXPECT_EQ(guard.Look({.read = 1001}, 900, 3, kRising), Verdict::kKeep);
+  EXPECT_EQ(guard.Look({.read = 1002}, 900, 4, kRising), Verdict::kLookAgain);
+  // However much it paid, 1000 are the most.
+  EXPECT_EQ(guard.Look({.read = 1002}, 9000, 5, kRising), Verdict::kKeep);
+  EXPECT_EQ(guard.Look({.read = 2002}, 9000, 6, kRising), Verdict::kKeep);
+  EXPECT_EQ(guard.Look({.read = 2003}, 9000, 7, kRising), Verdict::kLookAgain);
+}
+
+TEST(ConnectionGuard, MayStallIfItOwesAndSendsFasterThanItIsRead) {
+  constexpr GuardLimits kStall{.stalling_bytes = 1000};
+  ConnectionGuard guard(0);
+  const auto may_stall = [&guard](const TcpSample& sample, uint64_t credit,
+                                  const GuardLimits& limits) {
+    EXPECT_EQ(guard.Look(sample, credit, 0, limits), Verdict::kKeep);
+    return guard.may_stall();
+  };
+  EXPECT_FALSE(may_stall({.read = 1000, .unread = 1}, 0, kStall));
+  EXPECT_FALSE(may_stall({.read = 1001, .unread = 0}, 0, kStall));
+  EXPECT_TRUE(may_stall({.read = 1001, .unread = 1}, 0, kStall));
+  EXPECT_FALSE(may_stall({.read = 1001, .unread = 1}, 0, {}));
+  EXPECT_FALSE(guard.calls_began());
+  EXPECT_FALSE(may_stall({.read = 1001, .unread = 1}, 1, kStall));
+  EXPECT_TRUE(guard.calls_began());
+}
+
+TEST(StallWatch, SaysSoOnceNoCallBeganForAllItsRounds) {
+  StallWatch watch;
+  for (int i = 1; i < StallWatch::kRounds; ++i) {
+    watch.EndRound(/*calls_began=*/false, /*may_stall=*/true);
+    EXPECT_FALSE(watch.stalled());
+  }
+  watch.EndRound(false, true);
+  EXPECT_TRUE(watch.stalled());
+  watch.EndRound(false, true);
+  EXPECT_TRUE(watch.stalled());
+}
+
+TEST(StallWatch, BeginsAnewWithEachCallAndWhenNobodyMayStall) {
+  StallWatch watch;
+  for (int i = 0; i < 10 * StallWatch::kRounds; ++i) {
+    watch.EndRound(/*calls_began=*/i % StallWatch::kRounds == 0,
+                   /*may_stall=*/true);
+    EXPECT_FALSE(watch.stalled());
+  }
+  for (int i = 0; i < 10 * StallWatch::kRounds; ++i) {
+    watch.EndRound(false, /*may_stall=*/i % StallWatch::kRounds != 0);
+    EXPECT_FALSE(watch.stalled());
+  }
 }
 
 TEST(ConnectionGuard, TakesNoHarmFromACountThatSeemsToFall) {

@@ -369,6 +369,25 @@ TEST(Listener, DoesNotBlameAPeerForWhatNobodyHasRead) {
   ::close(fd);
 }
 
+TEST(Listener, CutsWhoOwesLittleWhileItIsReadAndNobodysCallsBegin) {
+  Listening local(
+      {.guard = {.unaccounted_bytes = 100'000, .stalling_bytes = 1000}});
+  const int quiet = local.Connect();
+  const int fd = local.Connect();
+  ASSERT_TRUE(Eventually([&] { return local.Taken() == 2; }));
+  const std::string bytes(50'000, 'x');
+  EXPECT_EQ(::send(fd, bytes.data(), bytes.size(), 0), 50'000);
+  std::string read(1001, ' ');
+  EXPECT_EQ(::recv(local.Last(), read.data(), read.size(), MSG_WAITALL), 1001);
+  EXPECT_TRUE(IsCut(fd));
+  EXPECT_TRUE(Eventually([&] {
+    return local.counts.Killed(KillReason::kFlood) == 1 &&
+           local.counts.open == 1;
+  }));
+  ::close(fd);
+  ::close(quiet);
+}
+
 TEST(Listener, CutsAPeerThatDoesNotReadItsAnswers) {
   Listening local({.guard = {.slow_reader = absl::Seconds(1)}});
   const int fd = local.Connect();
