@@ -44,6 +44,7 @@ class DescriptorSettlement {
     }
     if (!decision_.peek) Punish();
     if (decision_.outcome == Outcome::kRefused) {
+      WaitForAllOfABucket();
       decision_.stands_for_ns = StandsForNs();
     }
     Refund();
@@ -202,6 +203,36 @@ class DescriptorSettlement {
       status.retry_after_ns =
           std::max(status.retry_after_ns, verdict.retry_after_ns);
       Count(status, decision_);
+    }
+  }
+
+  // Whether charge `i` takes tokens if the request is allowed, and may refuse
+  // it.
+  [[nodiscard]] bool IsWaitedFor(size_t i) const {
+    const DescriptorCharge& c = charges_[i];
+    return c.action == BucketAction::kTake && !c.quota && !c.unlimited &&
+           !c.refuses_all && !c.charge.shadow && !c.charge.impossible &&
+           !c.charge.blocked;
+  }
+
+  // Descriptors that want tokens of one bucket wait until it has enough for all
+  // of them. What each was told is of its own, since a descriptor that is
+  // refused takes nothing from those behind it.
+  void WaitForAllOfABucket() {
+    for (size_t i = 1; i < charges_.size(); ++i) {
+      if (!IsWaitedFor(i)) continue;
+      Charge together = charges_[i].charge;
+      const uint64_t own = together.ask.cost;
+      for (size_t j = 0; j < i; ++j) {
+        const Charge& before = charges_[j].charge;
+        if (IsWaitedFor(j) && before.rule == together.rule &&
+            before.bucket() == together.bucket()) {
+          together.ask.cost += before.ask.cost;
+        }
+      }
+      if (together.ask.cost == own) continue;
+      decision_.retry_after_ns = std::max(
+          decision_.retry_after_ns, buckets_.Peek(together).retry_after_ns);
     }
   }
 

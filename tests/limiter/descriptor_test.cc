@@ -66,6 +66,28 @@ TEST_F(DescriptorRules, TwoEqualDescriptorsChargeTheSameBucketTwice) {
       << "six together never fit in five";
 }
 
+// Exactly: not a nanosecond before, whichever of them is refused at first.
+TEST_F(DescriptorRules, TheWaitIsForAllDescriptorsOfABucket) {
+  const std::vector<Entry> ana = {{"user", "ana"}};
+  for (const uint64_t left : {0, 1, 2}) {
+    SCOPED_TRACE(left);
+    Limiter limiter(clock_);
+    SetRules(limiter, {NodeAt({{"user", ""}}, {Written(6)})});
+    ASSERT_TRUE(AskOn(limiter, {ana}, {Hits(6 - left)}).allowed());
+    const auto ask = [&] {
+      return AskOn(limiter, {ana, ana, ana}, {Hits(1), Hits(2), Hits(1)});
+    };
+    const Decision refused = ask();
+    EXPECT_EQ(refused.outcome, Outcome::kRefused);
+    EXPECT_EQ(refused.retry_after_ns,
+              static_cast<int64_t>(4 - left) * 10 * kSecond);
+    clock_.Advance(refused.retry_after_ns - 1);
+    EXPECT_EQ(ask().retry_after_ns, 1);
+    clock_.Advance(1);
+    EXPECT_TRUE(ask().allowed());
+  }
+}
+
 // 2.7 and 2.8, with the difference that a refused call is not charged.
 TEST_F(DescriptorRules, HitsRemainAsTheFormatSays) {
   SetRules(limiter_, {NodeAt({{"user", ""}}, {Written(10)})});
