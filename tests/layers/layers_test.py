@@ -55,7 +55,7 @@ READS = re.compile(
 SLEEPS = re.compile(
     r"\bsleep_(for|until)\s*\(|\bSleepFor\s*\(|\b(u|nano)?sleep\s*\(")
 # The client's one composition file may do both, and what runs real processes.
-MAY_SLEEP = ("server/base/", "client/client.cc", "tests/bench/",
+MAY_SLEEP = ("server/base/", "client/client.cc", "tests/abuse/", "tests/bench/",
              "tests/integration/", "tests/interop/", "tests/redis/",
              "tests/support/redis_process.h")
 # These tests make real calls, and a call's deadline is an instant.
@@ -193,6 +193,7 @@ PLANTED = [
     ("tests/rpc/a.cc", "std::chrono::system_clock::now() + limit;", False),
     ("tests/limiter/a.cc", "std::chrono::system_clock::now();", True),
     ("tests/integration/a.cc", "absl::SleepFor(pause);", False),
+    ("tests/abuse/a.cc", "absl::SleepFor(pause);", False),
     ("tests/fuzz/a.cc", "std::chrono::steady_clock::now();", True),
     ("tests/fuzz/a.cc", "absl::SleepFor(pause);", True),
     ("tests/bench/a.cc", "std::chrono::steady_clock::now();", False),
