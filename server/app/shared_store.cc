@@ -41,6 +41,11 @@ StoreTotals SharedStore::totals() const {
     totals.errors.push_back(
         {redis::NameOf(static_cast<redis::StoreOperation>(i)), errors_[i]});
   }
+  for (size_t i = 0; i < redis::kRunErrors; ++i) {
+    const auto error = static_cast<redis::RunError>(i);
+    totals.run_errors.push_back(
+        {redis::NameOf(error), counters_.errors(error)});
+  }
   const redis::RunCounters::Durations durations = counters_.durations();
   constexpr double kSecond = 1e9;
   for (size_t i = 0; i < durations.size(); ++i) {

@@ -21,14 +21,15 @@ struct MetricsOptions {
 // What became of runs on the store that processes share.
 struct StoreTotals {
   struct Errors {
-    absl::string_view operation;
+    absl::string_view of;  // one of a bounded set
     uint64_t count = 0;
   };
   struct Bucket {
     double up_to_seconds = 0;  // the last one has infinity
     uint64_t count = 0;        // in this bucket alone
   };
-  std::vector<Errors> errors;
+  std::vector<Errors> errors;      // of each operation
+  std::vector<Errors> run_errors;  // of each cause
   std::vector<Bucket> durations;
   double total_seconds = 0;
 };

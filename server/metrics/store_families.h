@@ -8,7 +8,8 @@
 
 namespace tollgate {
 
-// Adds tollgate_store_errors_total and tollgate_store_duration_seconds.
+// Adds tollgate_store_errors_total, tollgate_store_run_errors_total and
+// tollgate_store_duration_seconds.
 void AddStoreFamilies(const StoreTotals& store,
                       std::vector<prometheus::MetricFamily>& out);
 

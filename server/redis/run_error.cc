@@ -24,6 +24,7 @@ constexpr std::array<Row, kRunErrors> kRows = {{
     {"masterdown", "MASTERDOWN"},
     {"misconf", "MISCONF"},
     {"noauth", "NOAUTH"},
+    {"nobucket", "NOBUCKET"},
     {"noperm", "NOPERM"},
     {"noreplicas", "NOREPLICAS"},
     {"noscript", "NOSCRIPT"},

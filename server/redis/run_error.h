@@ -24,6 +24,7 @@ enum class RunError {
   kMasterDown,
   kMisconf,  // it cannot persist, and is told not to write then
   kNoAuth,
+  kNoBucket,  // said by our script: a value at our key that is none
   kNoPerm,
   kNoReplicas,
   kNoScript,

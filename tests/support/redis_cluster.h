@@ -18,15 +18,20 @@ namespace tollgate {
 // with the handle.
 class RedisCluster {
  public:
+  // Of each node, and of one that joins them.
+  static std::vector<std::string> Flags() {
+    return {"--cluster-enabled", "yes", "--cluster-node-timeout", "3000",
+            // A replica that just came up may stand for election at once.
+            "--cluster-replica-validity-factor", "0",
+            // One that has given its last slot away stays a primary.
+            "--cluster-allow-replica-migration", "no",
+            "--repl-diskless-sync-delay", "0"};
+  }
+
   RedisCluster() {
-    const std::vector<std::string> flags = {
-        "--cluster-enabled", "yes", "--cluster-node-timeout", "3000",
-        // A replica that just came up may stand for election at once.
-        "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay",
-        "0"};
     std::string create = "--cluster create";
     for (size_t i = 0; i < kNodes; ++i) {
-      nodes_.push_back(std::make_unique<RedisProcess>(flags));
+      nodes_.push_back(std::make_unique<RedisProcess>(Flags()));
       absl::StrAppend(&create, " 127.0.0.1:", nodes_[i]->port());
     }
     const std::string out =
