@@ -14,6 +14,7 @@
 #include "server/app/logging.h"
 #include "server/app/server_app.h"
 #include "server/app/server_options.h"
+#include "server/base/heap.h"
 #include "spdlog/spdlog.h"
 
 namespace tollgate {
@@ -111,6 +112,7 @@ void RaiseDescriptorLimit() {
 }
 
 int Serve(const ServerOptions& options) {
+  JoinFreedBlocksAtOnce();
   RaiseDescriptorLimit();
   const sigset_t signals = BlockSignals();
   // A file of an earlier run must not look like ours.

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "server/base/clock.h"
+#include "server/base/heap.h"
 #include "server/limiter/algorithm.h"
 #include "server/limiter/limiter.h"
 
@@ -109,6 +110,7 @@ Worst DecideBeside(Limiter& limiter, uint64_t keys,
 }
 
 int Run(uint64_t buckets, const char* algorithm) {
+  JoinFreedBlocksAtOnce();  // as the service does
   FakeClock clock(1'700'000'000'000'000'000);
   Limiter limiter(clock, {.max_buckets = buckets});
   if (!limiter.SetRules(OneRule(algorithm, 10)).ok()) return 1;
