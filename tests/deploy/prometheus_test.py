@@ -1,4 +1,5 @@
-"""A real Prometheus scrapes a real server under traffic. Every query of the
+"""A real Prometheus scrapes two real servers under traffic, one with its buckets
+in Redis. Every query of the
 dashboard and every alert is asked through its API.
 
     prometheus_test.py SERVER_BINARY TOLLGATE_BINARY PROJECT_ROOT
@@ -72,15 +73,14 @@ def get(port, path, **query):
 
 
 class Watched(unittest.TestCase):
-  """One Prometheus, one server and one load for all tests."""
+  """One Prometheus, two servers and a load on each for all tests."""
 
   @classmethod
   def setUpClass(cls):
     directory = tempfile.TemporaryDirectory()
     cls.addClassCleanup(directory.cleanup)
     cls.directory = pathlib.Path(directory.name)
-    cls.start_server()
-    cls.start_load()
+    cls.start_servers()
     cls.start_prometheus()
 
   @classmethod
@@ -108,30 +108,47 @@ class Watched(unittest.TestCase):
     demo.wait_for(what, met)
 
   @classmethod
-  def start_server(cls):
+  def start_servers(cls):
     cls.rules = cls.directory / "rules.yaml"
     cls.rules.write_text(RULES)
-    ports = cls.directory / "ports"
-    cls.server = cls.run_beside(
-        "server", SERVER, f"--rules={cls.rules}", "--listen=127.0.0.1:0",
-        "--http-listen=127.0.0.1:0", f"--port-file={ports}",
-        f"--state-file={cls.directory / 'state'}", *FLAGS)
-    cls.wait_for("the server is ready", cls.server,
-                 lambda: ports.exists() and "http=" in ports.read_text())
-    told = dict(line.split("=") for line in ports.read_text().split())
-    cls.grpc_port, cls.http_port = told["grpc"], told["http"]
+    cls.http_port = cls.start_server(
+        "server", f"--state-file={cls.directory / 'state'}", *FLAGS)
+    redis_port = cls.start_redis()
+    cls.redis_http_port = cls.start_server(
+        "server-on-redis", f"--store=redis://127.0.0.1:{redis_port}")
 
   @classmethod
-  def start_load(cls):
-    cls.run_beside("bench", TOLLGATE, "bench", "--domain=shop",
-                   f"--server=127.0.0.1:{cls.grpc_port}", f"--keys={KEYS}",
+  def start_redis(cls):
+    port = demo.free_port()
+    redis = cls.run_beside(
+        "redis", "redis-server", "--port", str(port), "--bind", "127.0.0.1",
+        "--dir", str(cls.directory), "--save", "", "--appendonly", "no")
+    log = cls.directory / "redis.log"
+    cls.wait_for("Redis is ready", redis,
+                 lambda: "Ready to accept" in log.read_text())
+    return port
+
+  @classmethod
+  def start_server(cls, name, *flags):
+    """A server and its load; its HTTP port."""
+    ports = cls.directory / f"{name}.ports"
+    server = cls.run_beside(
+        name, SERVER, f"--rules={cls.rules}", "--listen=127.0.0.1:0",
+        "--http-listen=127.0.0.1:0", f"--port-file={ports}", *flags)
+    cls.wait_for(f"{name} is ready", server,
+                 lambda: ports.exists() and "http=" in ports.read_text())
+    told = dict(line.split("=") for line in ports.read_text().split())
+    cls.run_beside(f"{name}-bench", TOLLGATE, "bench", "--domain=shop",
+                   f"--server=127.0.0.1:{told['grpc']}", f"--keys={KEYS}",
                    "--connections=1", "--in-flight=2", "--duration=10m")
+    return told["http"]
 
   @classmethod
   def start_prometheus(cls):
     """With the configuration of deploy/, every second."""
     config = (ROOT / "deploy/prometheus/prometheus.yaml").read_text()
-    for ours, theirs in (("127.0.0.1:8080", f"127.0.0.1:{cls.http_port}"),
+    targets = f"127.0.0.1:{cls.http_port}, 127.0.0.1:{cls.redis_http_port}"
+    for ours, theirs in (("127.0.0.1:8080", targets),
                          ("scrape_interval: 15s", "scrape_interval: 1s"),
                          ("evaluation_interval: 15s",
                           "evaluation_interval: 1s")):
@@ -175,8 +192,9 @@ class Watched(unittest.TestCase):
                   patience_s=10)
 
   def scraped_names(self):
-    return set(re.findall(r"^# TYPE (\w+) ", get(self.http_port, "/metrics"),
-                          re.M))
+    text = "".join(get(port, "/metrics")
+                   for port in (self.http_port, self.redis_http_port))
+    return set(re.findall(r"^# TYPE (\w+) ", text, re.M))
 
   def test_every_query_of_the_dashboard_has_data(self):
     for title, reference, expression in dashboard_queries():
@@ -218,7 +236,8 @@ class Watched(unittest.TestCase):
               "TollgateBucketsNearlyFull", "TollgateReloadFailing"}
     # A laden machine may make answers slow, and calls and scrapes late.
     may_be = wanted | {"TollgateSlow", "TollgateAnswersTooLate",
-                       "TollgateRefusalsJumped", "TollgateDown"}
+                       "TollgateRefusalsJumped", "TollgateDown",
+                       "TollgateOutagePolicyInUse", "TollgateStoreErrors"}
 
     def active():
       told = json.loads(get(self.port, "/api/v1/alerts"))["data"]["alerts"]
