@@ -9,6 +9,13 @@ namespace {
 
 constexpr int kMaxAnswerBytes = 64 * 1024 * 1024;
 
+// Leaves a server out as soon as it says that it is about to stop, while it
+// still answers: gRPC's own end of a connection fails calls that cross it. Only
+// round_robin looks at health.
+constexpr char kRoundRobin[] =
+    R"({"loadBalancingConfig":[{"round_robin":{}}],)"
+    R"("healthCheckConfig":{"serviceName":"tollgate.v1.RateLimiter"}})";
+
 int ToMs(absl::Duration duration) {
   return static_cast<int>(absl::ToInt64Milliseconds(duration));
 }
@@ -35,7 +42,7 @@ grpc::ChannelArguments ChannelArgs(const GrpcTransportOptions& options) {
   // Answers to a batch under many rules are long, and the service is trusted.
   args.SetMaxReceiveMessageSize(kMaxAnswerBytes);
   if (options.load_balancing == LoadBalancing::kRoundRobin) {
-    args.SetLoadBalancingPolicyName("round_robin");
+    args.SetServiceConfigJSON(kRoundRobin);
   }
   if (options.tls.has_value() && !options.tls->server_name.empty()) {
     args.SetSslTargetNameOverride(options.tls->server_name);

@@ -36,7 +36,8 @@ struct ClientOptions {
   // What becomes of several addresses. Default kPickFirst. With kRoundRobin
   // each call or batch goes to the next address: only where all of them share
   // their buckets (a Redis store), since servers that each keep their own would
-  // together allow a multiple of the limits.
+  // together allow a multiple of the limits. A server whose health says that it
+  // is about to stop is left out from then on.
   LoadBalancing load_balancing = LoadBalancing::kPickFirst;
 
   // Encrypts the connection, and proves who this client is. Default none: the

@@ -151,10 +151,16 @@ class Attacked(unittest.TestCase):
     return self.metric('tollgate_connections_killed_total{reason="flood"}')
 
   def dial(self, port):
-    """An attacker's socket, on which it has said nothing."""
-    connection = socket.create_connection(("127.0.0.1", port), PATIENCE_S,
-                                          (ATTACKER, 0))
+    """An attacker's socket, on which it has said nothing; the server may have
+    reset it at once."""
+    connection = socket.socket()
     self.addCleanup(connection.close)
+    connection.settimeout(PATIENCE_S)
+    connection.bind((ATTACKER, 0))
+    try:
+      connection.connect(("127.0.0.1", port))
+    except ConnectionError:
+      pass
     return connection
 
   def rest_of(self, connection):
