@@ -45,7 +45,8 @@ LIBRARY_HEADERS = {
 # Headers of the C++ library have no suffix; these are of the system, and the
 # core does without them.
 SYSTEM_HEADERS = re.compile(
-    r"((unistd|fcntl|signal|poll|netdb|dirent|pthread|sched|time|errno)\.h"
+    r"((unistd|fcntl|signal|poll|netdb|dirent|malloc|pthread|sched|time|errno)"
+    r"\.h"
     r"|(sys|netinet|arpa|linux)/\w+\.h)")
 NO_SYSTEM_HEADERS = {"limiter"}
 
