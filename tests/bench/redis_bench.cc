@@ -25,44 +25,13 @@
 #include "server/redis/redis_runner.h"
 #include "server/redis/run_counters.h"
 #include "server/redis/script_runner.h"
+#include "tests/bench/redis_benchmark.h"
 #include "tests/support/redis_process.h"
 
 namespace tollgate::redis {
 namespace {
 
-constexpr char kScript[] = R"(
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local full_at = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
-local next = full_at + tonumber(ARGV[1])
-if next - now > 1000000000 then return {0, next - now} end
-redis.call('SET', KEYS[1], string.format('%.0f', next), 'PX', 10000)
-return {1, 0}
-)";
-constexpr int kKeys = 100'000;
 constexpr int64_t kPatienceNs = 20'000'000'000;
-
-// Requests a second, as redis-benchmark says.
-double Benchmark(const RedisProcess& redis, const std::string& digest,
-                 int clients, int pipeline, int64_t requests) {
-  const std::string line = absl::StrCat(
-      "redis-benchmark -q -p ", redis.port(), " -n ", requests, " -c ", clients,
-      " -P ", pipeline, " -r ", kKeys, " evalsha ", digest,
-      " 1 'tollgate:{__rand_int__}' 1000 2>/dev/null | tr '\\r' '\\n'"
-      " | grep 'requests per second' | tail -1");
-  std::FILE* const pipe = ::popen(line.c_str(), "r");
-  char text[1024] = {};
-  if (pipe == nullptr) return 0;
-  const bool read = std::fgets(text, sizeof(text), pipe) != nullptr;
-  ::pclose(pipe);
-  const std::string out = text;
-  const size_t end = out.find(" requests per second");
-  if (!read || end == std::string::npos) return 0;
-  const size_t start = out.rfind(' ', end - 1) + 1;
-  double per_second = 0;
-  (void)absl::SimpleAtod(out.substr(start, end - start), &per_second);
-  return per_second;
-}
 
 // Keeps `window` runs under way until `runs` are done.
 class ClosedLoop {
@@ -91,7 +60,8 @@ class ClosedLoop {
       return;
     }
     ScriptRun run;
-    run.keys = {absl::StrCat("tollgate:{", (number * 7919) % kKeys, "}")};
+    run.keys = {
+        absl::StrCat("tollgate:{", (number * 7919) % kBenchmarkKeys, "}")};
     run.args = {"1000"};
     run.deadline_ns = clock_.NowNs() + kPatienceNs;
     run.done = [this](const absl::StatusOr<Reply>& reply) {
@@ -135,7 +105,7 @@ void PrintCpu(const RedisProcess& redis, const std::string& digest,
               ScriptRunner& runner, const Clock& clock, int64_t runs) {
   const auto each = static_cast<double>(runs);
   double before_us = ServerCpuUs(redis);
-  Benchmark(redis, digest, 16, 16, runs);
+  RedisBenchmark(redis, digest, 16, 16, runs);
   const double piped_us = (ServerCpuUs(redis) - before_us) / each;
   before_us = ServerCpuUs(redis);
   const double own_before_us = OwnCpuUs();
@@ -167,7 +137,7 @@ std::pair<double, double> OpenLoop(ScriptRunner& runner, const Clock& clock,
           std::chrono::nanoseconds(due_ns - clock.NowNs()));
     }
     ScriptRun run;
-    run.keys = {absl::StrCat("tollgate:{", (i * 7919) % kKeys, "}")};
+    run.keys = {absl::StrCat("tollgate:{", (i * 7919) % kBenchmarkKeys, "}")};
     run.args = {"1000"};
     run.deadline_ns = clock.NowNs() + kPatienceNs;
     run.done = [&, i, due_ns](const absl::StatusOr<Reply>& reply) {
@@ -192,11 +162,10 @@ int Run(int64_t runs) {
   RunCounters counters;
   RedisOptions options = *ParseRedisUrl(redis.url());
   options.stall = absl::Seconds(10);
-  auto made = MakeRedisRunner(options, {kScript}, clock, counters);
+  auto made = MakeRedisRunner(options, {kOneKeyScript}, clock, counters);
   if (!made.ok()) return 1;
   ScriptRunner& runner = **made;
-  const std::string digest =
-      redis.Cli(absl::StrCat("script load \"", kScript, "\""));
+  const std::string digest = LoadScript(redis);
   // The best of some rounds in turn, since whatever else the machine does takes
   // from one or the other.
   constexpr std::array<int, 5> kWindows = {1, 16, 64, 256, 1024};
@@ -205,8 +174,8 @@ int Run(int64_t runs) {
   std::array<double, kWindows.size()> rates{};
   int64_t failures = 0;
   for (int round = 0; round < 4; ++round) {
-    plain = std::max(plain, Benchmark(redis, digest, 16, 1, runs / 4));
-    piped = std::max(piped, Benchmark(redis, digest, 16, 16, runs));
+    plain = std::max(plain, RedisBenchmark(redis, digest, 16, 1, runs / 4));
+    piped = std::max(piped, RedisBenchmark(redis, digest, 16, 16, runs));
     for (size_t i = 0; i < kWindows.size(); ++i) {
       ClosedLoop loop(runner, clock, kWindows[i],
                       kWindows[i] == 1 ? runs / 10 : runs);
