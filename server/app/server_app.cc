@@ -44,6 +44,7 @@ class CallMetrics final : public RpcObserver {
   }
   void OnExpired() override { metrics_.CountExpired(); }
   void OnOverload() override { metrics_.CountOverload(); }
+  void OnLongQueue() override { metrics_.CountLongQueue(); }
   void OnInvalid() override { metrics_.CountInvalid(); }
   void OnWatchers(int change) override { metrics_.CountWatchers(change); }
 
@@ -281,6 +282,7 @@ absl::Status RunningServer::StartRpc() {
   rpc.listen = options_.listen;
   rpc.threads = options_.threads;
   rpc.max_in_flight = options_.max_in_flight;
+  rpc.max_queue_wait = options_.max_queue_wait;
   rpc.max_message_bytes = options_.max_message_bytes;
   rpc.gateway = gateway_options();
   rpc.max_connections = options_.max_connections;

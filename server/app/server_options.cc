@@ -58,6 +58,19 @@ absl::Status SetTopRefused(const std::string& value, ServerOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status SetMaxQueueWait(const std::string& value, ServerOptions& options) {
+  constexpr char kWanted[] = "0s, or a duration from 1ms to 10s, such as 100ms";
+  absl::Duration wait;
+  absl::Status status = SetDuration(value, absl::ZeroDuration(),
+                                    absl::Seconds(10), kWanted, wait);
+  if (!status.ok()) return status;
+  if (wait > absl::ZeroDuration() && wait < absl::Milliseconds(1)) {
+    return BadFlag(value, kWanted);
+  }
+  options.max_queue_wait = wait;
+  return absl::OkStatus();
+}
+
 absl::Status SetHeaders(const std::string& value, ServerOptions& options) {
   const absl::StatusOr<HeaderProfile> profile = ParseHeaderProfile(value);
   if (!profile.ok()) return profile.status();
@@ -112,6 +125,11 @@ constexpr std::array kFlags = {
          [](const std::string& v, ServerOptions& o) {
            return SetInt<int64_t>(v, 1, 1'000'000, o.max_in_flight);
          }},
+    Flag{"--max-queue-wait", "DURATION",
+         "While calls wait longer for a thread, all of them for a tenth of a "
+         "second, those that ask are turned away with UNAVAILABLE, 1ms to 10s; "
+         "0s is never [100ms]",
+         SetMaxQueueWait},
     Flag{"--max-message-bytes", "N",
          "The largest request message; it bounds the work of one call [65536]",
          [](const std::string& v, ServerOptions& o) {

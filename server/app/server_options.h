@@ -39,6 +39,7 @@ struct ServerOptions {
   absl::Duration slow_reader_timeout = absl::Seconds(20);  // 0: never
   absl::Duration max_connection_age = absl::Minutes(5);
   int64_t max_in_flight = 4096;
+  absl::Duration max_queue_wait = absl::Milliseconds(100);  // 0: as it takes
   int max_message_bytes = 64 * 1024;
   int64_t max_buckets = 10'000'000;
   int threads = 0;  // 0: as many as cores, at least 2

@@ -24,7 +24,7 @@ ServiceCounts CallCounters::counts() const {
   const uint64_t arrived = std::max(finished, Sum(kArrivals));
   return {.in_flight = arrived - finished,
           .expired = Sum(kExpired),
-          .overload = Sum(kOverload),
+          .overload = Sum(kOverload) + Sum(kLongQueue),
           .invalid = Sum(kInvalid),
           .watchers = watchers_.load()};
 }
@@ -46,11 +46,12 @@ void CallCounters::AddFamilies(
                  MetricType::Histogram,
                  {Durations()}});
   out.push_back({"tollgate_shed_total",
-                 "Requests turned away undecided: past their deadline, or "
-                 "with too many calls in flight.",
+                 "Requests turned away undecided: past their deadline, with "
+                 "too many calls in flight, or after a queue that is too long.",
                  MetricType::Counter,
                  {CounterOf(now.expired, {{"reason", "expired"}}),
-                  CounterOf(now.overload, {{"reason", "overload"}})}});
+                  CounterOf(Sum(kOverload), {{"reason", "overload"}}),
+                  CounterOf(Sum(kLongQueue), {{"reason", "queue"}})}});
   out.push_back({"tollgate_invalid_requests_total",
                  "Requests outside the bounds of the interface.",
                  MetricType::Counter,

@@ -23,6 +23,7 @@ class CallCounters {
   void CountFinish(int64_t duration_ns);
   void CountExpired() { counts_.Add(0, kExpired); }
   void CountOverload() { counts_.Add(0, kOverload); }
+  void CountLongQueue() { counts_.Add(0, kLongQueue); }
   void CountInvalid() { counts_.Add(0, kInvalid); }
   void CountWatchers(int change) { watchers_.fetch_add(change); }
 
@@ -40,6 +41,7 @@ class CallCounters {
     kArrivals,
     kExpired,
     kOverload,
+    kLongQueue,
     kInvalid,
     kDurationSumNs,
     kDurationBuckets,  // one more than there are bounds

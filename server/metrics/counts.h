@@ -19,7 +19,7 @@ struct RuleCounts {
 struct ServiceCounts {
   uint64_t in_flight = 0;  // now
   uint64_t expired = 0;
-  uint64_t overload = 0;
+  uint64_t overload = 0;  // also calls that came to a queue that was too long
   uint64_t invalid = 0;
   int64_t watchers = 0;  // now
 };

@@ -75,6 +75,7 @@ class Metrics : public DecisionObserver {
   // calls were in flight.
   virtual void CountExpired() = 0;
   virtual void CountOverload() = 0;
+  virtual void CountLongQueue() = 0;
   // A request was outside the bounds of the proto.
   virtual void CountInvalid() = 0;
   // A client began (+1) or ceased (-1) to watch the policy.

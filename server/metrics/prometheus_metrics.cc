@@ -99,6 +99,7 @@ class PrometheusMetrics final : public Metrics {
   }
   void CountExpired() override { calls_.CountExpired(); }
   void CountOverload() override { calls_.CountOverload(); }
+  void CountLongQueue() override { calls_.CountLongQueue(); }
   void CountInvalid() override { calls_.CountInvalid(); }
   void CountWatchers(int change) override { calls_.CountWatchers(change); }
   void CountConnections(int change) override { connections_.Count(change); }

@@ -39,15 +39,21 @@ void Admission::Leave(int64_t arrived_steady_ns) {
 }
 
 absl::StatusOr<int64_t> Admission::Admit(int64_t arrived_steady_ns,
-                                         int64_t deadline_steady_ns) {
+                                         int64_t deadline_steady_ns,
+                                         Queue queue) {
   if (deadline_steady_ns < arrived_steady_ns) {
     observer_.OnExpired();
     return absl::DeadlineExceededError(
         "the deadline had passed before the request was decided");
   }
   if (in_flight_.load(std::memory_order_relaxed) > max_in_flight_) {
+    was_full_.store(true, std::memory_order_relaxed);
     observer_.OnOverload();
     return absl::UnavailableError("overloaded: too many calls in flight");
+  }
+  if (queue == Queue::kTooLong) {
+    observer_.OnLongQueue();
+    return absl::UnavailableError("overloaded: calls wait too long");
   }
   // A deadline too far to be carried over is none.
   int64_t deadline_ns = kNoDeadline;

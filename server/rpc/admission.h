@@ -7,14 +7,18 @@
 
 #include "absl/status/statusor.h"
 #include "server/base/clock.h"
-#include "server/rpc/rpc_server.h"
+#include "server/rpc/rpc_observer.h"
 
 namespace tollgate {
 
 inline constexpr int64_t kNoDeadline = std::numeric_limits<int64_t>::max();
 
-// Counts the calls in flight and turns away those that nobody waits for or that
-// are too many: at once, so that no decision ever queues. Thread-safe.
+// Whether a call came to a queue in which calls wait too long.
+enum class Queue { kShort, kTooLong };
+
+// Counts the calls in flight and turns away those that nobody waits for, that
+// are too many, or that come to a queue in which calls wait too long: at once,
+// so that no decision ever queues. Thread-safe.
 class Admission {
  public:
   // `max_in_flight`: 1 or more. `limiter_clock` must go as fast as
@@ -29,9 +33,15 @@ class Admission {
 
   // The deadline on the limiter's clock of a call that has arrived, or the
   // status to answer at once: DEADLINE_EXCEEDED if the deadline has passed,
-  // UNAVAILABLE if more than `max_in_flight` calls are in flight.
+  // UNAVAILABLE if more than `max_in_flight` calls are in flight or the queue
+  // is too long.
   absl::StatusOr<int64_t> Admit(int64_t arrived_steady_ns,
-                                int64_t deadline_steady_ns);
+                                int64_t deadline_steady_ns, Queue queue);
+
+  // Whether too many calls were in flight since this was asked last.
+  bool TakeWasFull() {
+    return was_full_.exchange(false, std::memory_order_relaxed);
+  }
 
  private:
   const int64_t max_in_flight_;
@@ -40,7 +50,9 @@ class Admission {
   // deadline costs no more reads of either.
   const int64_t limiter_ahead_ns_;
   RpcObserver& observer_;
-  alignas(64) std::atomic<int64_t> in_flight_{0};  // of all threads
+  // Both are of all threads.
+  alignas(64) std::atomic<int64_t> in_flight_{0};
+  std::atomic<bool> was_full_{false};
 };
 
 }  // namespace tollgate

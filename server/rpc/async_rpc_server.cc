@@ -11,131 +11,29 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "grpcpp/alarm.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/resource_quota.h"
-#include "server/base/mutex.h"
 #include "server/base/periodic_thread.h"
 #include "server/net/listener.h"
 #include "server/net/peer_ledger.h"
 #include "server/rpc/access.h"
 #include "server/rpc/admission.h"
-#include "server/rpc/call.h"
+#include "server/rpc/call_context.h"
 #include "server/rpc/handlers.h"
 #include "server/rpc/health.h"
 #include "server/rpc/health_port.h"
 #include "server/rpc/library_logs.h"
-#include "server/rpc/methods.h"
 #include "server/rpc/nobody_watches.h"
-#include "server/rpc/policy_calls.h"
 #include "server/rpc/policy_feed.h"
 #include "server/rpc/tls.h"
+#include "server/rpc/worker.h"
 
 namespace tollgate {
 namespace {
 
 // Each so many looks for news of the policy is a heartbeat.
 constexpr uint64_t kHeartbeat = 10;
-
-// One completion queue and its thread, which alone touches the queue's calls.
-class Worker {
- public:
-  Worker(Services& services, std::unique_ptr<grpc::ServerCompletionQueue> queue,
-         Admission& admission, Handlers handlers, PolicyFeed& feed,
-         net::PeerLedger::Page& peers, const Access* access)
-      : queue_(std::move(queue)),
-        handlers_(std::move(handlers)),
-        pools_(CallContext{services, *queue_, admission, handlers_, peers,
-                           access}),
-        health_(services.health_calls, *queue_, services.health, peers),
-        policies_(services.rate_limiter, *queue_, services.health, feed, peers,
-                  access),
-        announce_(*this),
-        quit_(*this) {}
-
-  void Start() {
-    thread_ = std::thread([this] { Run(); });
-  }
-
-  // Before Stop, from any thread: tells those who watch that the health has
-  // changed or that there is news of the policy.
-  void Announce() {
-    MutexLock lock(announce_mutex_);
-    if (std::exchange(announcing_, true)) return;
-    announce_now_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC),
-                      &announce_);
-  }
-
-  // After the server's Shutdown. Returns when the queue is empty.
-  void Stop() {
-    // The thread itself shuts its queue: posting to one that is shut aborts.
-    grpc::Alarm now;
-    now.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_MONOTONIC), &quit_);
-    thread_.join();
-  }
-
- private:
-  class Announcement final : public Event {
-   public:
-    explicit Announcement(Worker& worker) : worker_(worker) {}
-    void On(bool) override {
-      {
-        MutexLock lock(worker_.announce_mutex_);
-        worker_.announcing_ = false;  // before looking at what is announced
-      }
-      worker_.health_.Announce();
-      worker_.policies_.Announce();
-    }
-
-   private:
-    Worker& worker_;
-  };
-
-  class Quit final : public Event {
-   public:
-    explicit Quit(Worker& worker) : worker_(worker) {}
-    void On(bool) override {
-      worker_.health_.Stop();
-      worker_.policies_.Stop();
-      worker_.pools_.Stop();
-      worker_.quitting_ = true;
-    }
-
-   private:
-    Worker& worker_;
-  };
-
-  void Run() {
-    pools_.PostAll();
-    health_.Post();
-    policies_.Post();
-    void* tag = nullptr;
-    bool ok = false;
-    while (queue_->Next(&tag, &ok)) {
-      static_cast<Event*>(tag)->On(ok);
-      // The server does not wait for calls that it has cut off, and to answer
-      // one on a queue that is shut aborts.
-      if (quitting_ && pools_.answering() == 0) {
-        quitting_ = false;
-        queue_->Shutdown();
-      }
-    }
-  }
-
-  const std::unique_ptr<grpc::ServerCompletionQueue> queue_;
-  Handlers handlers_;
-  AllCallPools pools_;
-  HealthCalls health_;
-  PolicyCalls policies_;
-  Announcement announce_;
-  Mutex announce_mutex_;
-  bool announcing_ ABSL_GUARDED_BY(announce_mutex_) = false;
-  grpc::Alarm announce_now_;  // set while `announcing_`
-  Quit quit_;
-  bool quitting_ = false;  // told to, and the queue is not shut yet
-  std::thread thread_;
-};
 
 // Why each is what it is: polite peers queue at their side, silent and idle
 // ones are cut off, clients come back to servers that are new, nothing is
@@ -197,6 +95,7 @@ class AsyncRpcServer final : public RpcServer {
         steady_clock_(steady_clock),
         admission_(options_.max_in_flight, limiter_clock, steady_clock,
                    observer),
+        admin_admission_(kMaxAdminCalls, limiter_clock, steady_clock, observer),
         feed_(options_.rules_in_force, options_.max_watchers, observer),
         ledger_(static_cast<size_t>(threads_)) {}
   ~AsyncRpcServer() override { Drain(absl::ZeroDuration()); }
@@ -214,8 +113,8 @@ class AsyncRpcServer final : public RpcServer {
   absl::Status Listen();
   void StartAccepting();
   void AddWorkers(grpc::ServerBuilder& builder);
-  void AnnounceToAll() {
-    for (const auto& worker : workers_) worker->Announce();
+  void AnnounceToAll(Unread unread = Unread::kKeep) {
+    for (const auto& worker : workers_) worker->Announce(unread);
   }
   // Returns whether that is news.
   bool LookWhetherReady() {
@@ -223,12 +122,16 @@ class AsyncRpcServer final : public RpcServer {
            services_.health.SetReady(options_.is_ready());
   }
   // A step of the thread that looks for news of the policy and of what health
-  // says: the time until the next.
+  // says, and whether places are wanted: the time until the next.
   absl::Duration LookForNews() {
     const bool heartbeat = ++looks_ % kHeartbeat == 0;
     bool news = feed_.Refresh(heartbeat);
     news = LookWhetherReady() || news;
-    if (news) AnnounceToAll();
+    // Either alone, so that neither is skipped.
+    const bool asked_full = admission_.TakeWasFull();
+    const bool admin_full = admin_admission_.TakeWasFull();
+    const bool full = asked_full || admin_full;
+    if (news || full) AnnounceToAll(full ? Unread::kDrop : Unread::kKeep);
     return options_.policy_interval;
   }
 
@@ -238,6 +141,7 @@ class AsyncRpcServer final : public RpcServer {
   const int threads_;
   const Clock& steady_clock_;
   Admission admission_;
+  Admission admin_admission_;
   Services services_;
   PolicyFeed feed_;
   uint64_t looks_ = 0;  // of the news thread alone
@@ -277,11 +181,17 @@ void AsyncRpcServer::StartAccepting() {
 }
 
 void AsyncRpcServer::AddWorkers(grpc::ServerBuilder& builder) {
+  const WorkerShared shared{.services = services_,
+                            .admission = admission_,
+                            .admin_admission = admin_admission_,
+                            .feed = feed_,
+                            .access = access_.restricts() ? &access_ : nullptr,
+                            .steady_clock = steady_clock_,
+                            .max_queue_wait = options_.max_queue_wait};
   for (int i = 0; i < threads_; ++i) {
     workers_.push_back(std::make_unique<Worker>(
-        services_, builder.AddCompletionQueue(), admission_, make_handlers_(),
-        feed_, ledger_.page(static_cast<size_t>(i)),
-        access_.restricts() ? &access_ : nullptr));
+        shared, builder.AddCompletionQueue(), make_handlers_(),
+        ledger_.page(static_cast<size_t>(i))));
   }
 }
 

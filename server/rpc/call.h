@@ -7,52 +7,17 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
-#include "server/net/peer_ledger.h"
-#include "server/rpc/access.h"
 #include "server/rpc/admission.h"
+#include "server/rpc/call_context.h"
 #include "server/rpc/event.h"
-#include "server/rpc/handlers.h"
-#include "server/rpc/health.h"
-#include "server/rpc/services.h"
 
 namespace tollgate {
-
-// What is served, by all completion queues together.
-struct Services {
-  RateLimiterService rate_limiter;
-  v1::Admin::AsyncService admin;
-  envoy::service::ratelimit::v3::RateLimitService::AsyncService gateway;
-  HealthCalls::Service health_calls;
-  Health health;
-};
-
-// What the calls of one completion queue work with. All of it outlives them.
-struct CallContext {
-  Services& services;
-  grpc::ServerCompletionQueue& queue;
-  Admission& admission;
-  Handlers& handlers;
-  net::PeerLedger::Page& peers;  // of this queue's thread
-  const Access* access;          // null: everybody may call everything
-};
-
-// A deadline that gRPC states, as nanoseconds of the steady clock.
-[[nodiscard]] int64_t SteadyDeadlineNs(const gpr_timespec& deadline);
-
-[[nodiscard]] grpc::Status ToGrpcStatus(const absl::Status& status);
-
-// Says that a call with a message of that size has begun, so that its
-// connection is not taken for a flood.
-void CreditPeer(const grpc::ServerContextBase& context, size_t message_bytes,
-                net::PeerLedger::Page& peers);
 
 // The calls of one method on one completion queue. As many as Method::kPosted
 // wait for a peer, however many are being answered, so that arrivals never
@@ -61,7 +26,10 @@ void CreditPeer(const grpc::ServerContextBase& context, size_t message_bytes,
 template <typename Method>
 class CallPool {
  public:
-  explicit CallPool(const CallContext& context) : context_(context) {}
+  explicit CallPool(const CallContext& context)
+      : context_(context),
+        admission_(Method::kIsAdmin ? context.admin_admission
+                                    : context.admission) {}
   CallPool(const CallPool&) = delete;
   CallPool& operator=(const CallPool&) = delete;
 
@@ -72,6 +40,16 @@ class CallPool {
   void Stop() { stopped_ = true; }
   // Calls that have arrived and whose answer has not left.
   [[nodiscard]] size_t answering() const { return answering_; }
+  // Ends the calls that arrived before `arrived_ns`, of the steady clock, and
+  // whose answer waits for its peer: one whose flow control lets nothing pass
+  // would else hold its place for as long as it likes.
+  void DropUnread(int64_t arrived_ns) {
+    for (Call* call = oldest_;
+         call != nullptr && call->arrived_ns_ < arrived_ns;
+         call = call->next_) {
+      call->DropIfUnread();
+    }
+  }
 
  private:
   class Call;
@@ -89,9 +67,26 @@ class CallPool {
     if (idle_.size() < Method::kPosted) idle_.push_back(std::move(call));
   }
 
+  // The calls that are answered, in the order of their arrival.
+  void Append(Call& call) {
+    ++answering_;
+    call.previous_ = newest_;
+    call.next_ = nullptr;
+    (newest_ == nullptr ? oldest_ : newest_->next_) = &call;
+    newest_ = &call;
+  }
+  void Remove(Call& call) {
+    --answering_;
+    (call.previous_ == nullptr ? oldest_ : call.previous_->next_) = call.next_;
+    (call.next_ == nullptr ? newest_ : call.next_->previous_) = call.previous_;
+  }
+
   const CallContext context_;
+  Admission& admission_;
   bool stopped_ = false;
   size_t answering_ = 0;
+  Call* oldest_ = nullptr;  // of those that are answered
+  Call* newest_ = nullptr;
   std::vector<std::unique_ptr<Call>> idle_;
 };
 
@@ -127,8 +122,8 @@ class CallPool<Method>::Call final : public Event {
     if (answering_) {
       // Another thread that answered is a few instructions from here at most.
       while (!sent_.load(std::memory_order_acquire)) std::this_thread::yield();
-      --pool_.answering_;
-      pool_.context_.admission.Leave(arrived_ns_);
+      pool_.Remove(*this);
+      pool_.admission_.Leave(arrived_ns_);
     }
     arena_.Reset();
     responder_.reset();
@@ -149,11 +144,13 @@ class CallPool<Method>::Call final : public Event {
   void Answer() {
     answering_ = true;
     sent_.store(false, std::memory_order_relaxed);
-    ++pool_.answering_;
+    pool_.Append(*this);
     const CallContext& shared = pool_.context_;
-    arrived_ns_ = shared.admission.Arrive();
-    const absl::StatusOr<int64_t> deadline_ns = shared.admission.Admit(
-        arrived_ns_, SteadyDeadlineNs(context_->raw_deadline()));
+    arrived_ns_ = pool_.admission_.Arrive();
+    const bool too_long = shared.mark.OnArrival(arrived_ns_);
+    const absl::StatusOr<int64_t> deadline_ns = pool_.admission_.Admit(
+        arrived_ns_, SteadyDeadlineNs(context_->raw_deadline()),
+        too_long && Method::kAsks ? Queue::kTooLong : Queue::kShort);
     if (!deadline_ns.ok()) return Send(deadline_ns.status());
     if (shared.access != nullptr) {
       const absl::Status allowed =
@@ -167,6 +164,11 @@ class CallPool<Method>::Call final : public Event {
                    [this](const absl::Status& status) { Send(status); });
   }
 
+  // The event comes soon then. Harmless where it is about to come anyway.
+  void DropIfUnread() {
+    if (sent_.load(std::memory_order_acquire)) context_->TryCancel();
+  }
+
   // On any thread. The event may come before the library has returned, so the
   // queue's thread waits until this one is through with the call.
   void Send(const absl::Status& status) {
@@ -178,7 +180,12 @@ class CallPool<Method>::Call final : public Event {
     sent_.store(true, std::memory_order_release);
   }
 
+  friend CallPool;
+
   CallPool& pool_;
+  // While it is answered: those before and after it.
+  Call* previous_ = nullptr;
+  Call* next_ = nullptr;
   bool answering_ = false;
   std::atomic<bool> sent_{false};  // by whichever thread answers
   int64_t arrived_ns_ = 0;         // of the steady clock

@@ -8,7 +8,7 @@
 #include "envoy/service/ratelimit/v3/rls.pb.h"
 #include "server/base/finish.h"
 #include "server/envoy/envoy_handler.h"
-#include "server/rpc/rpc_server.h"
+#include "server/rpc/rpc_observer.h"
 
 namespace tollgate {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
-#include "server/rpc/call.h"
+#include "server/rpc/call_context.h"
 #include "server/rpc/event.h"
 #include "tollgate/v1/admin.grpc.pb.h"
 #include "tollgate/v1/rate_limiter.grpc.pb.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -31,18 +30,22 @@ struct Handling<void (H::*)(const Req&, int64_t, Resp&, Finish)> {
   static constexpr bool kFinishes = true;
 };
 
+// What asks is turned away first. What gives back would be lost to others for
+// as long as a lease takes.
+enum class MethodKind { kAsks, kGivesBack, kAdmin };
+
 // One RPC: the service and its function that waits for a call, the handler and
-// its function that answers, how many calls wait on each queue, and the bytes
-// that a request and its answer mostly take.
+// its function that answers, how many calls wait on each queue, the bytes that
+// a request and its answer mostly take, and whether it asks for something.
 template <auto kService, auto kWait, auto kHandler, auto kAnswer,
-          size_t kPostedCalls, size_t kBytes>
+          size_t kPostedCalls, size_t kBytes, MethodKind kKind>
 struct Method {
   using Request = typename Handling<decltype(kAnswer)>::Request;
   using Response = typename Handling<decltype(kAnswer)>::Response;
   static constexpr size_t kPosted = kPostedCalls;
   static constexpr size_t kArenaBytes = kBytes;
-  static constexpr bool kIsAdmin =
-      std::is_same_v<decltype(kService), v1::Admin::AsyncService Services::*>;
+  static constexpr bool kIsAdmin = kKind == MethodKind::kAdmin;
+  static constexpr bool kAsks = kKind == MethodKind::kAsks;
 
   static void Post(Services& services, grpc::ServerContext& context,
                    Request& request,
@@ -62,13 +65,14 @@ struct Method {
   }
 };
 
-template <auto kWait, auto kAnswer, size_t kPosted, size_t kBytes = 4096>
+template <auto kWait, auto kAnswer, size_t kPosted,
+          MethodKind kKind = MethodKind::kAsks, size_t kBytes = 4096>
 using RateLimiterMethod =
     Method<&Services::rate_limiter, kWait, &Handlers::rate_limiter, kAnswer,
-           kPosted, kBytes>;
+           kPosted, kBytes, kKind>;
 template <auto kWait, auto kAnswer>
-using AdminMethod =
-    Method<&Services::admin, kWait, &Handlers::admin, kAnswer, 4, 4096>;
+using AdminMethod = Method<&Services::admin, kWait, &Handlers::admin, kAnswer,
+                           4, 4096, MethodKind::kAdmin>;
 
 // Every RPC. Calls that wait for a peer are taken in turn: more of them than
 // arrive at a time only means that each is cold in the cache when it is used.
@@ -84,6 +88,11 @@ class AllCallPools {
   void Stop() {
     std::apply([](auto&... pool) { (pool.Stop(), ...); }, pools_);
   }
+  // As CallPool's.
+  void DropUnread(int64_t arrived_ns) {
+    std::apply([&](auto&... pool) { (pool.DropUnread(arrived_ns), ...); },
+               pools_);
+  }
   // Calls that have arrived and whose answer has not left.
   [[nodiscard]] size_t answering() const {
     return std::apply(
@@ -97,16 +106,19 @@ class AllCallPools {
   using Pools = std::tuple<
       CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllow,
                                  &MessageHandler::ShouldAllow, 32>>,
-      CallPool<Method<
-          &Services::gateway, &GatewayService::RequestShouldRateLimit,
-          &Handlers::gateway, &GatewayHandler::ShouldRateLimit, 32, 4096>>,
+      CallPool<
+          Method<&Services::gateway, &GatewayService::RequestShouldRateLimit,
+                 &Handlers::gateway, &GatewayHandler::ShouldRateLimit, 32, 4096,
+                 MethodKind::kAsks>>,
       CallPool<RateLimiterMethod<&RateLimiterService::RequestShouldAllowBatch,
                                  &MessageHandler::ShouldAllowBatch, 4,
-                                 size_t{64} * 1024>>,
+                                 MethodKind::kAsks, size_t{64} * 1024>>,
       CallPool<RateLimiterMethod<&RateLimiterService::RequestRefund,
-                                 &MessageHandler::Refund, 8>>,
+                                 &MessageHandler::Refund, 8,
+                                 MethodKind::kGivesBack>>,
       CallPool<RateLimiterMethod<&RateLimiterService::RequestRelease,
-                                 &MessageHandler::Release, 16>>,
+                                 &MessageHandler::Release, 16,
+                                 MethodKind::kGivesBack>>,
       CallPool<
           AdminMethod<&AdminService::RequestGetRules, &AdminHandler::GetRules>>,
       CallPool<

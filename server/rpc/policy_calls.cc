@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "server/limiter/request.h"
-#include "server/rpc/call.h"
+#include "server/rpc/call_context.h"
 #include "server/rpc/event.h"
 
 namespace tollgate {

@@ -9,7 +9,7 @@
 #include "server/limiter/bucket_store.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/handlers.h"
-#include "server/rpc/rpc_server.h"
+#include "server/rpc/rpc_observer.h"
 #include "tollgate/v1/rate_limiter.pb.h"
 
 namespace tollgate {

@@ -17,6 +17,7 @@
 #include "server/limiter/rule_set.h"
 #include "server/net/listener.h"
 #include "server/rpc/access.h"
+#include "server/rpc/rpc_observer.h"
 
 namespace tollgate {
 
@@ -52,8 +53,15 @@ struct RpcServerOptions {
   // more than cores only adds switches. 0 to 1024.
   int threads = 0;
   // Calls being answered at once; those above it are turned away with
-  // UNAVAILABLE. 1 or more. Raise it only if many slow readers are normal.
+  // UNAVAILABLE. 1 or more. Raise it only if many slow readers are normal. Once
+  // there are so many, answers that nobody has taken for kUnreadPatience are
+  // dropped.
   int64_t max_in_flight = 4096;
+  // While calls have waited longer than this for a thread, and for a tenth of a
+  // second none has waited less, those that ask are turned away with
+  // UNAVAILABLE. What gives back, Admin, health and WatchPolicy are not. 1 ms
+  // or more; zero is off.
+  absl::Duration max_queue_wait = absl::ZeroDuration();
   // Bytes of one request message; larger ones fail with RESOURCE_EXHAUSTED.
   // This is what bounds the work of one call. 1 KiB or more.
   int max_message_bytes = 64 * 1024;
@@ -91,23 +99,10 @@ struct RpcServerOptions {
 // keeps the connection alive.
 inline constexpr uint64_t kCallBytes = 16 * 1024;
 
-// Told of every call. Called on the thread that answers, under no lock, so it
-// must be fast and thread-safe.
-class RpcObserver {
- public:
-  virtual ~RpcObserver() = default;
-  virtual void OnArrival() = 0;
-  // The call's answer has left, or its peer has. Once for each OnArrival.
-  virtual void OnFinish(int64_t duration_ns) = 0;
-  // A request was not decided: its deadline had passed, or too many calls were
-  // in flight.
-  virtual void OnExpired() = 0;
-  virtual void OnOverload() = 0;
-  // A request was outside the bounds of the proto.
-  virtual void OnInvalid() = 0;
-  // A client began (+1) or ceased (-1) to watch the policy.
-  virtual void OnWatchers(int change) = 0;
-};
+// How long an answer may wait for its peer where its place is wanted.
+inline constexpr absl::Duration kUnreadPatience = absl::Seconds(1);
+// Calls of Admin at a time, which do not count as calls in flight.
+inline constexpr int64_t kMaxAdminCalls = 64;
 
 // Serves tollgate.v1.RateLimiter and Admin, Envoy's RateLimitService,
 // grpc.health.v1.Health (for "", for each by its name, and for "ratelimit",

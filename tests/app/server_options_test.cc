@@ -60,6 +60,17 @@ TEST(ParseServerFlags, BoundsWhatConnectionsMayDo) {
                        HasSubstr("--flood-bytes: got \"x\"")));
 }
 
+TEST(ParseServerFlags, BoundsTheWaitOfCalls) {
+  for (const char* wait : {"0s", "1ms", "10s"}) {
+    const std::string flag = std::string("--max-queue-wait=") + wait;
+    const auto parsed = ParseWithRules(flag.c_str());
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    absl::Duration expected;
+    ASSERT_TRUE(absl::ParseDuration(wait, &expected));
+    EXPECT_EQ(parsed->options.max_queue_wait, expected);
+  }
+}
+
 TEST(ParseServerFlags, TakesTheFilesOfTlsTogether) {
   const auto parsed =
       Parse({"--rules=r", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=a"});
@@ -121,6 +132,7 @@ TEST(ParseServerFlags, HasTheDocumentedDefaults) {
   EXPECT_EQ(options.slow_reader_timeout, absl::Seconds(20));
   EXPECT_EQ(options.max_connection_age, absl::Minutes(5));
   EXPECT_EQ(options.max_in_flight, 4096);
+  EXPECT_EQ(options.max_queue_wait, absl::Milliseconds(100));
   EXPECT_EQ(options.max_message_bytes, 65536);
   EXPECT_EQ(options.max_buckets, 10'000'000);
   EXPECT_EQ(options.threads, 0);
@@ -207,6 +219,9 @@ TEST(ParseServerFlags, NamesTheFlagWhatItGotAndWhatItWants) {
       {"--max-in-flight=0",
        "--max-in-flight: got \"0\", want a whole number from 1 to 1000000"},
       {"--max-in-flight=1000001", "--max-in-flight: got \"1000001\", want"},
+      {"--max-queue-wait=999us",
+       "--max-queue-wait: got \"999us\", want 0s, or"},
+      {"--max-queue-wait=10001ms", "--max-queue-wait: got \"10001ms\", want"},
       {"--max-in-flight=many", "--max-in-flight: got \"many\", want"},
       {"--max-message-bytes=1023", "--max-message-bytes: got \"1023\", want"},
       {"--max-message-bytes=16777217", "--max-message-bytes: got \"16777217\""},

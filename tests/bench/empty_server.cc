@@ -45,6 +45,7 @@ class NobodyLooks final : public RpcObserver {
   void OnFinish(int64_t) override {}
   void OnExpired() override {}
   void OnOverload() override {}
+  void OnLongQueue() override {}
   void OnInvalid() override {}
   void OnWatchers(int) override {}
 };

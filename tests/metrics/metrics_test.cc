@@ -296,11 +296,14 @@ TEST(Metrics, CountsWhatTheServiceTurnsAway) {
   counted.metrics->CountExpired();
   counted.metrics->CountOverload();
   counted.metrics->CountOverload();
+  counted.metrics->CountLongQueue();
   counted.metrics->CountInvalid();
   counted.metrics->CountReloadSuccess();
   counted.metrics->CountReloadFailure();
   EXPECT_EQ(counted.Value("tollgate_shed_total{reason=\"expired\"}"), 1);
   EXPECT_EQ(counted.Value("tollgate_shed_total{reason=\"overload\"}"), 2);
+  EXPECT_EQ(counted.Value("tollgate_shed_total{reason=\"queue\"}"), 1);
+  EXPECT_EQ(counted.metrics->service_counts().overload, 3U);  // of both kinds
   EXPECT_EQ(counted.Value("tollgate_invalid_requests_total"), 1);
   EXPECT_EQ(counted.Value("tollgate_rules_reloads_total{result=\"success\"}"),
             1);

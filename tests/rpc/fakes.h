@@ -25,6 +25,7 @@ class CountingObserver final : public RpcObserver {
   void OnFinish(int64_t) override { ++finishes; }
   void OnExpired() override { ++expired; }
   void OnOverload() override { ++overload; }
+  void OnLongQueue() override { ++long_queue; }
   void OnInvalid() override { ++invalid; }
   void OnWatchers(int change) override { watchers += change; }
 
@@ -32,6 +33,7 @@ class CountingObserver final : public RpcObserver {
   std::atomic<int> finishes{0};
   std::atomic<int> expired{0};
   std::atomic<int> overload{0};
+  std::atomic<int> long_queue{0};
   std::atomic<int> invalid{0};
   std::atomic<int> watchers{0};
 };

@@ -56,13 +56,16 @@ struct Served {
   // Where the buckets live: in the limiter, unless `store_of` says otherwise.
   using StoreOf = std::function<BucketStore&(Limiter&)>;
 
+  // `other_steady`, if any, is the steady clock instead.
   explicit Served(uint64_t tokens = 2, RpcServerOptions options = {},
                   Steady steady = Steady::kReal,
-                  const StoreOf& store_of = nullptr) {
+                  const StoreOf& store_of = nullptr,
+                  const Clock* other_steady = nullptr) {
     SetPerUser(limiter, tokens);
     options.listen = "127.0.0.1:0";
     const Clock* steady_clock = &real_steady;
     if (steady == Steady::kFake) steady_clock = &fake_steady;
+    if (other_steady != nullptr) steady_clock = other_steady;
     server = MakeRpcServer(options, limiter,
                            store_of == nullptr ? store : store_of(limiter),
                            clock, *steady_clock, observer);

@@ -1,4 +1,8 @@
-#include "server/rpc/call.h"
+#include "server/rpc/call_context.h"
+
+#include <string>
+
+#include "server/rpc/rpc_server.h"
 
 namespace tollgate {
 
