@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 
 namespace tollgate {
 namespace {
@@ -23,6 +26,13 @@ absl::Status SetIdentities(const std::string& value,
   return absl::OkStatus();
 }
 
+// Whether only this machine reaches `listen`, HOST:PORT.
+bool IsLoopback(absl::string_view listen) {
+  return absl::StartsWith(listen, "127.") ||
+         absl::StartsWith(listen, "localhost:") ||
+         absl::StartsWith(listen, "[::1]:");
+}
+
 constexpr std::array kFlags = {
     Flag{"--listen", "HOST:PORT",
          "Where gRPC clients connect; port 0 takes a free one "
@@ -36,6 +46,14 @@ constexpr std::array kFlags = {
          [](const std::string& v, ServerOptions& o) {
            if (!v.empty() && v != "off") return SetAddress(v, o.http_listen);
            o.http_listen.clear();
+           return absl::OkStatus();
+         }},
+    Flag{"--http-check", "on|off",
+         "Whether /json and /check decide over HTTP, where nobody shows a "
+         "certificate, whatever --tls-client-ca says [on]",
+         [](const std::string& v, ServerOptions& o) {
+           if (v != "on" && v != "off") return BadFlag(v, "on or off");
+           o.http_check = v == "on";
            return absl::OkStatus();
          }},
     Flag{"--health-listen", "HOST:PORT",
@@ -143,5 +161,15 @@ constexpr std::array kFlags = {
 }  // namespace
 
 absl::Span<const Flag> NetworkFlags() { return kFlags; }
+
+std::string WarningOf(const ServerOptions& options) {
+  if (options.tls_client_ca.empty() || options.http_listen.empty() ||
+      !options.http_check || IsLoopback(options.http_listen)) {
+    return "";
+  }
+  return absl::StrCat("whoever reaches --http-listen=", options.http_listen,
+                      " may ask without a certificate, by /json and /check: "
+                      "--http-check=off takes them away");
+}
 
 }  // namespace tollgate

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/app/connection_log.h"
 #include "server/app/gateway_routes.h"
+#include "server/app/network_flags.h"
 #include "server/app/overflow_log.h"
 #include "server/app/rule_loader.h"
 #include "server/app/shared_store.h"
@@ -192,6 +193,8 @@ absl::Status RunningServer::Start() {
   if (!status.ok()) return status;
   state_ = State::kReady;
   spdlog::info("{} from {}", rules_.Describe(), options_.rules);
+  const std::string warning = WarningOf(options_);
+  if (!warning.empty()) spdlog::warn("{}", warning);
   watcher_.Start(
       [this](LoadedRules loaded) { rules_.Reload(std::move(loaded)); });
   if (!watcher_.is_told()) {
@@ -253,11 +256,13 @@ absl::Status RunningServer::StartHttp() {
   };
   http.readiness = [this] { return readiness(); };
   http.max_body_bytes = static_cast<size_t>(options_.max_message_bytes);
-  http.routes = MakeGatewayRoutes(
-      {.gateway = gateway_options(),
-       .check_headers =
-           options_.rate_limit_headers.value_or(HeaderProfile::kDraft10)},
-      limiter_, store(), steady_clock_, call_metrics_);
+  if (options_.http_check) {
+    http.routes = MakeGatewayRoutes(
+        {.gateway = gateway_options(),
+         .check_headers =
+             options_.rate_limit_headers.value_or(HeaderProfile::kDraft10)},
+        limiter_, store(), steady_clock_, call_metrics_);
+  }
   if (options_.status_page) {
     for (HttpRoute& route :
          MakeStatusRoutes([this] { return status_source_.Read(); })) {

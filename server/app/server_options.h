@@ -25,6 +25,7 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:8081";
   std::string http_listen = "127.0.0.1:8080";  // empty: no HTTP
   bool status_page = true;
+  bool http_check = true;     // serve /json and /check
   std::string health_listen;  // empty: none
   std::string tls_cert;       // paths; empty: plain text
   std::string tls_key;        // empty with tls_cert

@@ -126,6 +126,22 @@ TEST(ServerApp, AnswersGatewaysWithoutGrpc) {
                     HasSubstr("tollgate_invalid_requests_total 2\n")));
 }
 
+TEST(ServerApp, DecidesNothingOverHttpWhenToldSo) {
+  const TempFiles files;
+  ServerOptions options = LocalOptions(files.Write("rules.yaml", kTwoRules));
+  options.http_check = false;
+  const auto app = StartServerApp(options);
+  ASSERT_TRUE(app.ok()) << app.status();
+  const int http = (*app)->http_port();
+  EXPECT_THAT(AskHttp(http, "POST", "/json", kAna),
+              StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(AskHttp(http, "GET", "/check?.domain=shop&user=ana"),
+              StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(AskHttp(http, "GET", "/metrics"),
+              AllOf(StartsWith("HTTP/1.1 200 "),
+                    HasSubstr("tollgate_request_duration_seconds_count 0\n")));
+}
+
 TEST(ServerApp, TellsGatewaysWhatItsFlagsSay) {
   const TempFiles files;
   ServerOptions options = LocalOptions(files.Write("rules.yaml", kTwoRules));

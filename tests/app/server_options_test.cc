@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/app/network_flags.h"
 #include "tests/support/status_matchers.h"
 
 namespace tollgate {
@@ -58,6 +59,37 @@ TEST(ParseServerFlags, BoundsWhatConnectionsMayDo) {
   EXPECT_THAT(ParseWithRules("--flood-bytes=x"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("--flood-bytes: got \"x\"")));
+}
+
+TEST(ParseServerFlags, SwitchesHttpChecksOff) {
+  auto parsed = Parse({"--rules=r"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_TRUE(parsed->options.http_check);
+  parsed = Parse({"--rules=r", "--http-check=off"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_FALSE(parsed->options.http_check);
+  EXPECT_THAT(ParseWithRules("--http-check=no"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--http-check: got \"no\", want on or off")));
+}
+
+TEST(WarningOf, TellsThatHttpAsksForNoCertificateBeyondThisMachine) {
+  ServerOptions options;
+  options.http_listen = "0.0.0.0:8080";
+  EXPECT_EQ(WarningOf(options), "");  // nobody shows a certificate
+  options.tls_client_ca = "ca.crt";
+  EXPECT_THAT(WarningOf(options), AllOf(HasSubstr("--http-listen=0.0.0.0:8080"),
+                                        HasSubstr("--http-check=off")));
+  options.http_listen = "[::]:8080";
+  EXPECT_NE(WarningOf(options), "");
+  for (const char* quiet :
+       {"127.0.0.1:8080", "[::1]:8080", "localhost:1", ""}) {
+    options.http_listen = quiet;
+    EXPECT_EQ(WarningOf(options), "") << quiet;
+  }
+  options.http_listen = "0.0.0.0:8080";
+  options.http_check = false;
+  EXPECT_EQ(WarningOf(options), "");
 }
 
 TEST(ParseServerFlags, BoundsTheWaitOfCalls) {
