@@ -1,8 +1,9 @@
 // The whole service over TLS, with certificates that the test makes.
+#include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "server/app/server_app.h"
+#include "tests/app/mounted_secret.h"
 #include "tests/app/two_rules.h"
 #include "tests/client/cli/run_tollgate.h"
 #include "tests/support/certificates.h"
@@ -66,9 +68,10 @@ struct Answer {
   std::string server_certificate;
 };
 
-// `client`: whose certificate is shown, or none.
-Answer Ask(const ServerApp& app, const std::string& client,
-           const std::string& authority = "ca") {
+// A connection of its own. `client`: whose certificate is shown, or none.
+std::unique_ptr<v1::RateLimiter::Stub> Connect(const ServerApp& app,
+                                               const std::string& client,
+                                               const std::string& authority) {
   grpc::SslCredentialsOptions ssl;
   ssl.pem_root_certs = Made().Read(authority + ".pem");
   if (!client.empty()) {
@@ -78,9 +81,12 @@ Answer Ask(const ServerApp& app, const std::string& client,
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetSslTargetNameOverride(kName);
-  const auto stub = v1::RateLimiter::NewStub(
+  return v1::RateLimiter::NewStub(
       grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", app.grpc_port()),
                                 grpc::SslCredentials(ssl), arguments));
+}
+
+Answer AskOn(v1::RateLimiter::Stub& stub) {
   v1::ShouldAllowRequest request;
   request.set_domain("shop");
   v1::Entry& entry = *request.add_descriptors()->add_entries();
@@ -90,13 +96,18 @@ Answer Ask(const ServerApp& app, const std::string& client,
   context.set_deadline(std::chrono::system_clock::now() +
                        std::chrono::seconds(30));
   v1::ShouldAllowResponse response;
-  Answer answer{stub->ShouldAllow(&context, request, &response), ""};
+  Answer answer{stub.ShouldAllow(&context, request, &response), ""};
   if (!answer.status.ok()) return answer;
   for (const auto& pem :
        context.auth_context()->FindPropertyValues("x509_pem_cert")) {
     answer.server_certificate.assign(pem.data(), pem.size());
   }
   return answer;
+}
+
+Answer Ask(const ServerApp& app, const std::string& client,
+           const std::string& authority = "ca") {
+  return AskOn(*Connect(app, client, authority));
 }
 
 MATCHER_P(Fails, code, "fails with that code") {
@@ -253,47 +264,53 @@ TEST(Tls, TheGuardLetsHandshakesAndCallsPass) {
               "tollgate_connections_refused_total{reason=\"flood\"} 0\n")));
 }
 
-// A directory as Kubernetes mounts a Secret: files are links into a directory
-// that a link names, and an update replaces that link at once.
-class MountedSecret {
+// Threads that ask without a pause: some on a new connection each time, some on
+// one that they keep.
+class Callers {
  public:
-  MountedSecret() {
-    Mount("server");
-    for (const char* name : {"tls.crt", "tls.key", "ca.crt"}) {
-      std::filesystem::create_symlink(absl::StrCat("..data/", name),
-                                      files_.Path(name));
+  explicit Callers(const ServerApp& app) {
+    for (int i = 0; i < 3; ++i) {
+      threads_.emplace_back([this, &app] {
+        while (!stop_) Count(Ask(app, "client"));
+      });
+    }
+    for (int i = 0; i < 2; ++i) {
+      threads_.emplace_back([this, &app] {
+        const auto stub = Connect(app, "client", "ca");
+        while (!stop_) Count(AskOn(*stub));
+      });
     }
   }
-  [[nodiscard]] std::string Path(const std::string& name) const {
-    return files_.Path(name);
+  ~Callers() { Stop(); }
+
+  void Stop() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
   }
-  void Mount(const std::string& certificate) {
-    const std::string version = absl::StrCat("..", ++versions_);
-    std::filesystem::create_directory(files_.Path(version));
-    const auto put = [&](const char* name, const std::string& from) {
-      const std::string path =
-          files_.Write(version + "/" + name, Made().Read(from));
-      // gRPC tells files of different versions from each other by whole
-      // seconds, which a real rotation is always apart.
-      std::filesystem::last_write_time(
-          path, std::filesystem::file_time_type::clock::now() -
-                    std::chrono::hours(10 - versions_));
-    };
-    put("tls.crt", certificate + ".pem");
-    put("tls.key", certificate + ".key");
-    put("ca.crt", "ca.pem");
-    std::filesystem::create_directory_symlink(version, files_.Path("..tmp"));
-    std::filesystem::rename(files_.Path("..tmp"), files_.Path("..data"));
-  }
+  [[nodiscard]] int calls() const { return calls_; }
+  [[nodiscard]] int failed() const { return failed_; }
+  // After Stop.
+  [[nodiscard]] const std::string& first_error() const { return first_error_; }
 
  private:
-  const TempFiles files_;
-  int versions_ = 0;
+  void Count(const Answer& answer) {
+    if (!answer.status.ok() && failed_++ == 0) {
+      first_error_ = answer.status.error_message();
+    }
+    ++calls_;
+  }
+
+  std::atomic<bool> stop_{false};
+  std::atomic<int> calls_{0};
+  std::atomic<int> failed_{0};
+  std::string first_error_;  // of whoever failed first, until it is joined
+  std::vector<std::thread> threads_;
 };
 
 TEST(Tls, RotatedFilesAreServedWithoutOneFailedCall) {
   const TempFiles files;
-  MountedSecret secret;
+  MountedSecret secret(Made());
   ServerOptions options = MutualTlsOptions(files);
   options.tls_cert = secret.Path("tls.crt");
   options.tls_key = secret.Path("tls.key");
@@ -302,6 +319,7 @@ TEST(Tls, RotatedFilesAreServedWithoutOneFailedCall) {
   ASSERT_THAT(app, IsOk());
   const std::string old_certificate = Ask(**app, "client").server_certificate;
   EXPECT_THAT(old_certificate, HasSubstr("BEGIN CERTIFICATE"));
+  Callers callers(**app);
   secret.Mount("newer");
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -316,6 +334,9 @@ TEST(Tls, RotatedFilesAreServedWithoutOneFailedCall) {
     ASSERT_THAT(answer, Fails(grpc::StatusCode::OK));
     EXPECT_NE(answer.server_certificate, old_certificate);
   }
+  callers.Stop();
+  EXPECT_GT(callers.calls(), 0);
+  EXPECT_EQ(callers.failed(), 0) << callers.first_error();
 }
 
 TEST(Tls, FilesThatCannotBeAreNamedAtTheStart) {
