@@ -310,7 +310,6 @@ int64_t Dispatcher::Step(int64_t now_ns) {
     next_ns = std::min(next_ns, node->Step(now_ns));
   }
   if (is_changed_) next_ns = now_ns;
-  context_.counters.SetPending(bulletin_.pending, waiting_.size());
   return std::min(next_ns, next_wait_ns_);
 }
 

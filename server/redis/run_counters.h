@@ -34,11 +34,6 @@ class RunCounters {
   void CountConnection() { ++connections_made_; }
   void CountLoss() { ++connections_lost_; }
   void CountRedirect() { ++redirects_; }
-  // Runs under way, and those of them that no server has yet.
-  void SetPending(uint64_t pending, uint64_t queued) {
-    pending_ = pending;
-    queued_ = queued;
-  }
 
   [[nodiscard]] uint64_t answers() const { return answers_; }
   [[nodiscard]] uint64_t errors(RunError error) const {
@@ -49,8 +44,6 @@ class RunCounters {
   // Those of them that ended.
   [[nodiscard]] uint64_t connections_lost() const { return connections_lost_; }
   [[nodiscard]] uint64_t redirects() const { return redirects_; }
-  [[nodiscard]] uint64_t pending() const { return pending_; }
-  [[nodiscard]] uint64_t queued() const { return queued_; }
   // How many runs took how long, one count for each bucket alone.
   [[nodiscard]] Durations durations() const {
     Durations counts{};
@@ -74,8 +67,6 @@ class RunCounters {
   Count connections_made_{0};
   Count connections_lost_{0};
   Count redirects_{0};
-  Count pending_{0};
-  Count queued_{0};
   std::array<Count, kBoundsNs.size() + 1> durations_{};
   Count total_ns_{0};
 };
