@@ -26,6 +26,23 @@ absl::Status SetIdentities(const std::string& value,
   return absl::OkStatus();
 }
 
+// Given again, they come together: DOMAIN=SAN,DOMAIN=SAN.
+absl::Status SetDomainIdentities(const std::string& value,
+                                 ServerOptions& options) {
+  options.domain_identities.clear();
+  for (const absl::string_view pair : absl::StrSplit(value, ',')) {
+    const size_t equals = pair.find('=');
+    if (equals == 0 || equals >= pair.size() - 1) {  // npos is the largest
+      return BadFlag(value,
+                     "a domain and a DNS name or URI, such as "
+                     "shop=spiffe://prod/shop");
+    }
+    options.domain_identities[pair.substr(0, equals)].emplace_back(
+        pair.substr(equals + 1));
+  }
+  return absl::OkStatus();
+}
+
 // Whether only this machine reaches `listen`, HOST:PORT.
 bool IsLoopback(absl::string_view listen) {
   return absl::StartsWith(listen, "127.") ||
@@ -91,6 +108,10 @@ constexpr std::array kFlags = {
            return SetIdentities(v, o.tls_allow_identities);
          },
          /*repeatable=*/true},
+    Flag{"--domain-identity", "DOMAIN=SAN",
+         "Who of them may ask about a domain of the rules. May be given again, "
+         "also for one domain. One that has none is for all who may ask",
+         SetDomainIdentities, /*repeatable=*/true},
     Flag{"--admin-identity", "SAN",
          "Who may call Admin; may be given again. Unless given, all who may "
          "ask",

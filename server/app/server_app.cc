@@ -281,7 +281,8 @@ absl::Status RunningServer::StartRpc() {
   RpcServerOptions rpc;
   rpc.access = {.allow = options_.tls_allow_identities,
                 .admin = options_.admin_identities,
-                .serve_admin = options_.admin};
+                .serve_admin = options_.admin,
+                .domains = options_.domain_identities};
   rpc.health_listen = options_.health_listen;
   rpc.tls = *std::move(tls);
   rpc.listen = options_.listen;

@@ -249,10 +249,11 @@ absl::Status CheckTogether(const ServerOptions& options) {
         "--tls-client-ca: does not go without --tls-cert and --tls-key");
   }
   if (options.tls_client_ca.empty() && (!options.tls_allow_identities.empty() ||
+                                        !options.domain_identities.empty() ||
                                         !options.admin_identities.empty())) {
     return absl::InvalidArgumentError(
-        "--tls-client-ca: missing, want the authority of --tls-allow-identity "
-        "and --admin-identity");
+        "--tls-client-ca: missing, want the authority of --tls-allow-identity, "
+        "--domain-identity and --admin-identity");
   }
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/headers/rate_limit_headers.h"
@@ -31,11 +32,13 @@ struct ServerOptions {
   std::string tls_key;        // empty with tls_cert
   std::string tls_client_ca;  // empty: clients need no certificate
   std::vector<std::string> tls_allow_identities;  // empty: all
-  std::vector<std::string> admin_identities;      // empty: those that may ask
-  bool admin = true;                              // serve Admin
-  int max_connections = 10'000;             // 0: as many as descriptors allow
-  int max_connections_per_address = 5'000;  // 0: any number
-  std::optional<uint64_t> flood_bytes;      // unset: from max_message_bytes
+  // By domain; one that is not in it is for all that may ask.
+  absl::flat_hash_map<std::string, std::vector<std::string>> domain_identities;
+  std::vector<std::string> admin_identities;  // empty: those that may ask
+  bool admin = true;                          // serve Admin
+  int max_connections = 10'000;               // 0: as many as descriptors allow
+  int max_connections_per_address = 5'000;    // 0: any number
+  std::optional<uint64_t> flood_bytes;        // unset: from max_message_bytes
   absl::Duration flood_block = absl::Seconds(1);           // 0: none
   absl::Duration slow_reader_timeout = absl::Seconds(20);  // 0: never
   absl::Duration max_connection_age = absl::Minutes(5);

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
 #include "server/rpc/admission.h"
@@ -152,16 +154,31 @@ class CallPool<Method>::Call final : public Event {
         arrived_ns_, SteadyDeadlineNs(context_->raw_deadline()),
         too_long && Method::kAsks ? Queue::kTooLong : Queue::kShort);
     if (!deadline_ns.ok()) return Send(deadline_ns.status());
-    if (shared.access != nullptr) {
-      const absl::Status allowed =
-          shared.access->Check(*context_, Method::kIsAdmin);
-      if (!allowed.ok()) return Send(allowed);
-    }
+    const absl::Status allowed = MayCall();
+    if (!allowed.ok()) return Send(allowed);
     response_ =
         google::protobuf::Arena::CreateMessage<typename Method::Response>(
             &arena_);
-    Method::Handle(shared.handlers, *request_, *deadline_ns, *response_,
+    const auto check = [&](absl::string_view domain) {
+      return shared.access == nullptr
+                 ? absl::OkStatus()
+                 : shared.access->CheckDomain(*context_, domain);
+    };
+    Method::Handle(shared.handlers, *request_, *deadline_ns, check, *response_,
                    [this](const absl::Status& status) { Send(status); });
+  }
+
+  // OK, or why the peer may not.
+  [[nodiscard]] absl::Status MayCall() const {
+    const Access* const access = pool_.context_.access;
+    if (access == nullptr) return absl::OkStatus();
+    absl::Status allowed = access->Check(*context_, Method::kIsAdmin);
+    if constexpr (Method::kIsOfDomain) {
+      if (allowed.ok()) {
+        allowed = access->CheckDomain(*context_, request_->domain());
+      }
+    }
+    return allowed;
   }
 
   // The event comes soon then. Harmless where it is about to come anyway.

@@ -5,6 +5,9 @@
 #include <functional>
 #include <memory>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "server/base/finish.h"
 #include "server/rpc/admin_handler.h"
 #include "server/rpc/gateway_handler.h"
@@ -12,13 +15,18 @@
 
 namespace tollgate {
 
+// OK, or why the peer may not ask about a domain.
+using DomainCheck = absl::FunctionRef<absl::Status(absl::string_view domain)>;
+
 // The methods of RateLimiter as functions of messages. Each thread of the
 // server has its own, so that it may keep its storage between calls.
 // Thread-compatible.
 //
 // `deadline_ns` is on the limiter's clock; `response` is empty. A method may
 // finish later and on another thread; both messages live until then. On an
-// error the peer gets its status and `response` is dropped.
+// error the peer gets its status and `response` is dropped. Whether the peer
+// may ask about the one domain of a request is known before; `check`, which
+// lives as long as the call of the function, is for those of a batch.
 class MessageHandler {
  public:
   virtual ~MessageHandler() = default;
@@ -28,7 +36,7 @@ class MessageHandler {
                            v1::ShouldAllowResponse& response,
                            Finish finish) = 0;
   virtual void ShouldAllowBatch(const v1::ShouldAllowBatchRequest& request,
-                                int64_t deadline_ns,
+                                int64_t deadline_ns, DomainCheck check,
                                 v1::ShouldAllowBatchResponse& response,
                                 Finish finish) = 0;
   virtual void Refund(const v1::RefundRequest& request, int64_t deadline_ns,

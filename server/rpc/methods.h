@@ -22,12 +22,22 @@ struct Handling<absl::Status (H::*)(const Req&, int64_t, Resp&)> {
   using Request = Req;
   using Response = Resp;
   static constexpr bool kFinishes = false;
+  static constexpr bool kChecksDomains = false;
 };
 template <typename H, typename Req, typename Resp>
 struct Handling<void (H::*)(const Req&, int64_t, Resp&, Finish)> {
   using Request = Req;
   using Response = Resp;
   static constexpr bool kFinishes = true;
+  static constexpr bool kChecksDomains = false;
+};
+
+template <typename H, typename Req, typename Resp>
+struct Handling<void (H::*)(const Req&, int64_t, DomainCheck, Resp&, Finish)> {
+  using Request = Req;
+  using Response = Resp;
+  static constexpr bool kFinishes = true;
+  static constexpr bool kChecksDomains = true;
 };
 
 // What asks is turned away first. What gives back would be lost to others for
@@ -46,6 +56,11 @@ struct Method {
   static constexpr size_t kArenaBytes = kBytes;
   static constexpr bool kIsAdmin = kKind == MethodKind::kAdmin;
   static constexpr bool kAsks = kKind == MethodKind::kAsks;
+  // Whether a request is about one domain, which its peer must be allowed.
+  static constexpr bool kIsOfDomain =
+      !kIsAdmin && requires(const Request& request) {
+    request.domain();
+  };
 
   static void Post(Services& services, grpc::ServerContext& context,
                    Request& request,
@@ -55,9 +70,13 @@ struct Method {
                                   &queue, tag);
   }
   static void Handle(Handlers& handlers, const Request& request,
-                     int64_t deadline_ns, Response& response, Finish finish) {
+                     int64_t deadline_ns, DomainCheck check, Response& response,
+                     Finish finish) {
     auto& handler = *(handlers.*kHandler);
-    if constexpr (Handling<decltype(kAnswer)>::kFinishes) {
+    if constexpr (Handling<decltype(kAnswer)>::kChecksDomains) {
+      (handler.*kAnswer)(request, deadline_ns, check, response,
+                         std::move(finish));
+    } else if constexpr (Handling<decltype(kAnswer)>::kFinishes) {
       (handler.*kAnswer)(request, deadline_ns, response, std::move(finish));
     } else {
       finish((handler.*kAnswer)(request, deadline_ns, response));

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "server/limiter/request.h"
 #include "server/rpc/call_context.h"
 #include "server/rpc/event.h"
@@ -114,12 +115,21 @@ class PolicyCalls::WatchCall final : public Event {
       return absl::InvalidArgumentError("the message is no request");
     }
     absl::Status status = Check(request);
+    for (int i = 0; status.ok() && i < request.domains_size(); ++i) {
+      status = MayAsk(request.domains(i));
+    }
     if (!status.ok()) return status;
     domains_.assign(request.domains().begin(), request.domains().end());
     joined_ = calls_.feed_.Join();
     if (joined_) return absl::OkStatus();
     return absl::ResourceExhaustedError(
         "as many clients as the server takes watch already");
+  }
+
+  [[nodiscard]] absl::Status MayAsk(absl::string_view domain) const {
+    return calls_.access_ == nullptr
+               ? absl::OkStatus()
+               : calls_.access_->CheckDomain(context_, domain);
   }
 
   // Begins to send `rules`, unless they are what the stream had last.
@@ -135,6 +145,7 @@ class PolicyCalls::WatchCall final : public Event {
                                          domain.name) == domains_.end()) {
         continue;
       }
+      if (!MayAsk(domain.name).ok()) continue;
       bytes += domain.bytes;
       parts_.insert(parts_.end(), domain.parts.begin(), domain.parts.end());
     }

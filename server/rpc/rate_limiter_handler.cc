@@ -115,7 +115,7 @@ void RateLimiterHandler::ShouldAllow(const v1::ShouldAllowRequest& request,
 
 void RateLimiterHandler::ShouldAllowBatch(
     const v1::ShouldAllowBatchRequest& request, int64_t deadline_ns,
-    v1::ShouldAllowBatchResponse& response, Finish finish) {
+    DomainCheck check, v1::ShouldAllowBatchResponse& response, Finish finish) {
   const int size = request.requests_size();
   if (size < 1 || size > kMaxBatch) {
     return finish(Invalid(absl::InvalidArgumentError(
@@ -125,6 +125,11 @@ void RateLimiterHandler::ShouldAllowBatch(
   auto* const batch = new Batch(response, size, std::move(finish));
   for (int i = 0; i < size; ++i) {
     const Batch::Part& part = batch->part(i);
+    const absl::Status allowed = check(request.requests(i).domain());
+    if (!allowed.ok()) {
+      part.Done(allowed);
+      continue;
+    }
     ShouldAllow(request.requests(i), deadline_ns,
                 *part.answer->mutable_decision(),
                 [&part](const absl::Status& status) { part.Done(status); });

@@ -30,10 +30,11 @@ class RateLimiterHandler final : public MessageHandler {
   void ShouldAllow(const v1::ShouldAllowRequest& request, int64_t deadline_ns,
                    v1::ShouldAllowResponse& response, Finish finish) override;
 
-  // OK with an answer for each request, in their order. One that is bad or
-  // past the deadline has a BatchError; a field's path starts `requests[3].`.
+  // OK with an answer for each request, in their order. One that is bad, about
+  // a domain that `check` refuses or past the deadline has a BatchError; a
+  // field's path starts `requests[3].`.
   void ShouldAllowBatch(const v1::ShouldAllowBatchRequest& request,
-                        int64_t deadline_ns,
+                        int64_t deadline_ns, DomainCheck check,
                         v1::ShouldAllowBatchResponse& response,
                         Finish finish) override;
 

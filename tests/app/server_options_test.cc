@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/app/network_flags.h"
@@ -13,7 +14,10 @@ namespace tollgate {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 absl::StatusOr<ParsedFlags> Parse(std::vector<const char*> flags) {
   flags.insert(flags.begin(), "tollgate-server");
@@ -124,13 +128,27 @@ TEST(ParseServerFlags, TakesTheFilesOfTlsTogether) {
 }
 
 TEST(ParseServerFlags, TakesIdentitiesAgainAndAgain) {
-  const auto parsed =
-      Parse({"--rules=r", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=a",
-             "--tls-allow-identity=spiffe://a/b", "--tls-allow-identity=c.d",
-             "--admin-identity=e", "--admin=off"});
+  const auto parsed = Parse(
+      {"--rules=r", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=a",
+       "--tls-allow-identity=spiffe://a/b", "--tls-allow-identity=c.d",
+       "--domain-identity=shop=spiffe://a/b?c=d", "--domain-identity=pay=e",
+       "--domain-identity=shop=f", "--admin-identity=e", "--admin=off"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(parsed->options.tls_allow_identities,
             (std::vector<std::string>{"spiffe://a/b", "c.d"}));
+  EXPECT_THAT(
+      parsed->options.domain_identities,
+      UnorderedElementsAre(Pair("shop", ElementsAre("spiffe://a/b?c=d", "f")),
+                           Pair("pay", ElementsAre("e"))));
+  for (const char* bad : {"shop", "shop=", "=e", "shop=e,f"}) {
+    EXPECT_THAT(ParseWithRules(absl::StrCat("--domain-identity=", bad).c_str()),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("such as shop=spiffe://prod/shop")))
+        << bad;
+  }
+  EXPECT_THAT(ParseWithRules("--domain-identity=shop=e"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--tls-client-ca: missing")));
   EXPECT_EQ(parsed->options.admin_identities, std::vector<std::string>{"e"});
   EXPECT_FALSE(parsed->options.admin);
   EXPECT_THAT(ParseWithRules("--admin-identity=e"),

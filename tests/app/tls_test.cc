@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "server/app/server_app.h"
 #include "tests/app/mounted_secret.h"
-#include "tests/app/two_rules.h"
+#include "tests/app/tls_service.h"
 #include "tests/client/cli/run_tollgate.h"
 #include "tests/support/certificates.h"
 #include "tests/support/status_matchers.h"
@@ -27,94 +27,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr char kName[] = "tollgate.test";
-
-// Made once: authorities `ca` and `other`, the server's certificates `server`
-// and `newer`, and clients of both authorities.
-const Certificates& Made() {
-  static const Certificates* const made = [] {
-    const auto* all = new Certificates;
-    all->MakeAuthority("ca");
-    all->MakeAuthority("other");
-    all->Make("server", "ca", absl::StrCat("DNS:", kName));
-    all->Make("newer", "ca", absl::StrCat("DNS:", kName));
-    all->Make("client", "ca", "URI:spiffe://test/shop");
-    all->Make("stranger", "other", "URI:spiffe://test/shop");
-    return all;
-  }();
-  return *made;
-}
-
-ServerOptions TlsOptions(const TempFiles& files) {
-  ServerOptions options;
-  options.rules = files.Write("rules.yaml", kTwoRules);
-  options.listen = "127.0.0.1:0";
-  options.http_listen = "127.0.0.1:0";
-  options.tls_cert = Made().Path("server.pem");
-  options.tls_key = Made().Path("server.key");
-  return options;
-}
-
-ServerOptions MutualTlsOptions(const TempFiles& files) {
-  ServerOptions options = TlsOptions(files);
-  options.tls_client_ca = Made().Path("ca.pem");
-  return options;
-}
-
-// What became of one call on a connection of its own.
-struct Answer {
-  grpc::Status status;
-  std::string server_certificate;
-};
-
-// A connection of its own. `client`: whose certificate is shown, or none.
-std::unique_ptr<v1::RateLimiter::Stub> Connect(const ServerApp& app,
-                                               const std::string& client,
-                                               const std::string& authority) {
-  grpc::SslCredentialsOptions ssl;
-  ssl.pem_root_certs = Made().Read(authority + ".pem");
-  if (!client.empty()) {
-    ssl.pem_cert_chain = Made().Read(client + ".pem");
-    ssl.pem_private_key = Made().Read(client + ".key");
-  }
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetSslTargetNameOverride(kName);
-  return v1::RateLimiter::NewStub(
-      grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", app.grpc_port()),
-                                grpc::SslCredentials(ssl), arguments));
-}
-
-Answer AskOn(v1::RateLimiter::Stub& stub) {
-  v1::ShouldAllowRequest request;
-  request.set_domain("shop");
-  v1::Entry& entry = *request.add_descriptors()->add_entries();
-  entry.set_key("user");
-  entry.set_value("ana");
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() +
-                       std::chrono::seconds(30));
-  v1::ShouldAllowResponse response;
-  Answer answer{stub.ShouldAllow(&context, request, &response), ""};
-  if (!answer.status.ok()) return answer;
-  for (const auto& pem :
-       context.auth_context()->FindPropertyValues("x509_pem_cert")) {
-    answer.server_certificate.assign(pem.data(), pem.size());
-  }
-  return answer;
-}
-
-Answer Ask(const ServerApp& app, const std::string& client,
-           const std::string& authority = "ca") {
-  return AskOn(*Connect(app, client, authority));
-}
-
-MATCHER_P(Fails, code, "fails with that code") {
-  *result_listener << arg.status.error_code() << ": "
-                   << arg.status.error_message();
-  return arg.status.error_code() == code;
-}
 
 TEST(Tls, AnswersWhoTrustsItsAuthorityAndNobodyInPlainText) {
   const TempFiles files;
@@ -205,46 +117,6 @@ TEST(Tls, ProbesFindHealthAloneInPlainText) {
   (*app)->Drain();
   EXPECT_EQ(CheckHealth(port, response).error_code(),
             grpc::StatusCode::UNAVAILABLE);
-}
-
-TEST(Tls, OnlyIdentitiesThatAreListedMayCall) {
-  const TempFiles files;
-  ServerOptions options = MutualTlsOptions(files);
-  options.tls_allow_identities = {"other.test", "spiffe://test/shop"};
-  options.admin_identities = {kName};
-  const auto app = StartServerApp(options);
-  ASSERT_THAT(app, IsOk());
-  EXPECT_THAT(Ask(**app, "client"), Fails(grpc::StatusCode::OK));
-  // Its name is tollgate.test, which may call Admin alone.
-  EXPECT_THAT(Ask(**app, "server"), Fails(grpc::StatusCode::PERMISSION_DENIED));
-  const auto rules = [&](const std::string& who) {
-    return cli::RunTollgate(
-        {"rules", "--timeout=30s",
-         absl::StrCat("--server=127.0.0.1:", (*app)->grpc_port()),
-         "--tls-ca=" + Made().Path("ca.pem"),
-         "--tls-cert=" + Made().Path(who + ".pem"),
-         "--tls-key=" + Made().Path(who + ".key"),
-         absl::StrCat("--tls-server-name=", kName)});
-  };
-  EXPECT_EQ(rules("server").exit_status, 0);
-  EXPECT_THAT(rules("client").err, HasSubstr("PERMISSION_DENIED"));
-}
-
-TEST(Tls, AdminThatIsOffIsForNobodyAlsoInPlainText) {
-  const TempFiles files;
-  ServerOptions options = TlsOptions(files);
-  options.tls_cert = options.tls_key = "";
-  options.admin = false;
-  const auto app = StartServerApp(options);
-  ASSERT_THAT(app, IsOk());
-  const std::string server =
-      absl::StrCat("--server=127.0.0.1:", (*app)->grpc_port());
-  EXPECT_THAT(cli::RunTollgate({"rules", server, "--timeout=30s"}).err,
-              HasSubstr("PERMISSION_DENIED: Admin is off"));
-  EXPECT_EQ(cli::RunTollgate(
-                {"check", "--domain=shop", "user=ana", server, "--timeout=30s"})
-                .exit_status,
-            0);
 }
 
 TEST(Tls, TheGuardLetsHandshakesAndCallsPass) {

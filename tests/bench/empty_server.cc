@@ -26,7 +26,8 @@ class EmptyHandler final : public MessageHandler {
     finish(absl::OkStatus());
   }
   void ShouldAllowBatch(const v1::ShouldAllowBatchRequest&, int64_t,
-                        v1::ShouldAllowBatchResponse&, Finish finish) override {
+                        DomainCheck, v1::ShouldAllowBatchResponse&,
+                        Finish finish) override {
     finish(absl::OkStatus());
   }
   void Refund(const v1::RefundRequest&, int64_t, v1::RefundResponse&,

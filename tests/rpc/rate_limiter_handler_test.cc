@@ -42,7 +42,9 @@ struct Handled {
       int64_t deadline_ns = kNoDeadline) {
     v1::ShouldAllowBatchResponse response;
     absl::Status status = AtOnce<absl::Status>([&](auto done) {
-      handler.ShouldAllowBatch(request, deadline_ns, response, done);
+      handler.ShouldAllowBatch(
+          request, deadline_ns, [](auto) { return absl::OkStatus(); }, response,
+          done);
     });
     if (!status.ok()) return status;
     return response;
