@@ -42,7 +42,7 @@ class QueueWait {
  private:
   const int64_t longest_ns_;
   bool is_above_ = false;
-  int64_t above_since_ns_ = 0;  // the first mark in a row that was
+  int64_t above_since_ns_ = 0;  // when the first of them in a row came up
   bool is_standing_ = false;
 };
 
