@@ -4,18 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <mutex>
+#include <functional>
 #include <string>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +20,7 @@
 #include "server/redis/redis_runner.h"
 #include "server/redis/run_counters.h"
 #include "server/redis/script_runner.h"
+#include "tests/bench/loops.h"
 #include "tests/bench/redis_benchmark.h"
 #include "tests/support/redis_process.h"
 
@@ -33,52 +29,20 @@ namespace {
 
 constexpr int64_t kPatienceNs = 20'000'000'000;
 
-// Keeps `window` runs under way until `runs` are done.
-class ClosedLoop {
- public:
-  ClosedLoop(ScriptRunner& runner, const Clock& clock, int window, int64_t runs)
-      : runner_(runner), clock_(clock), left_(runs), open_(window) {}
-
-  // Runs a second.
-  double Measure() {
-    const int64_t runs = left_;
-    const int64_t start_ns = clock_.NowNs();
-    for (int i = open_; i > 0; --i) Start();
-    std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [this] { return open_ == 0; });
-    return static_cast<double>(runs) * 1e9 /
-           static_cast<double>(clock_.NowNs() - start_ns);
-  }
-  [[nodiscard]] int64_t failures() const { return failures_; }
-
- private:
-  void Start() {
-    const int64_t number = --left_;
-    if (number < 0) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (--open_ == 0) done_.notify_all();
-      return;
-    }
+// Runs of the script, each with a key of its own.
+StartFn RunsOn(ScriptRunner& runner, const Clock& clock) {
+  return [&](int64_t number, std::function<void(bool)> done) {
     ScriptRun run;
     run.keys = {
         absl::StrCat("tollgate:{", (number * 7919) % kBenchmarkKeys, "}")};
     run.args = {"1000"};
-    run.deadline_ns = clock_.NowNs() + kPatienceNs;
-    run.done = [this](const absl::StatusOr<Reply>& reply) {
-      if (!reply.ok()) ++failures_;
-      Start();
+    run.deadline_ns = clock.NowNs() + kPatienceNs;
+    run.done = [done = std::move(done)](const absl::StatusOr<Reply>& reply) {
+      done(reply.ok());
     };
-    runner_.Run(std::move(run));
-  }
-
-  ScriptRunner& runner_;
-  const Clock& clock_;
-  std::atomic<int64_t> left_;
-  std::atomic<int64_t> failures_{0};
-  std::mutex mutex_;
-  std::condition_variable done_;
-  int open_;  // of the window; under mutex_ once it runs
-};
+    runner.Run(std::move(run));
+  };
+}
 
 // CPU time of the server so far, in microseconds.
 double ServerCpuUs(const RedisProcess& redis) {
@@ -102,14 +66,14 @@ double OwnCpuUs() {
 // What a run costs each side, whatever else the machine does: the slower side,
 // with a core of its own, is what limits.
 void PrintCpu(const RedisProcess& redis, const std::string& digest,
-              ScriptRunner& runner, const Clock& clock, int64_t runs) {
+              const StartFn& ask, const Clock& clock, int64_t runs) {
   const auto each = static_cast<double>(runs);
   double before_us = ServerCpuUs(redis);
   RedisBenchmark(redis, digest, 16, 16, runs);
   const double piped_us = (ServerCpuUs(redis) - before_us) / each;
   before_us = ServerCpuUs(redis);
   const double own_before_us = OwnCpuUs();
-  ClosedLoop(runner, clock, 256, runs).Measure();
+  ClosedLoop(ask, 256, runs).Measure(clock);
   const double own_us = (OwnCpuUs() - own_before_us) / each;
   const double server_us = (ServerCpuUs(redis) - before_us) / each;
   std::printf("CPU of a run, us: redis-server for redis-benchmark %10.2f\n",
@@ -122,40 +86,6 @@ void PrintCpu(const RedisProcess& redis, const std::string& digest,
               piped_us / std::max(server_us, own_us));
 }
 
-// The 50th and 99th percentile, in microseconds, of runs that start at a rate.
-std::pair<double, double> OpenLoop(ScriptRunner& runner, const Clock& clock,
-                                   double per_second, int64_t runs) {
-  std::vector<int64_t> took_ns(static_cast<size_t>(runs), kPatienceNs);
-  std::atomic<int64_t> open{runs};
-  const int64_t start_ns = clock.NowNs();
-  for (int64_t i = 0; i < runs; ++i) {
-    const int64_t due_ns =
-        start_ns +
-        static_cast<int64_t>(static_cast<double>(i) * 1e9 / per_second);
-    if (due_ns > clock.NowNs()) {
-      std::this_thread::sleep_for(
-          std::chrono::nanoseconds(due_ns - clock.NowNs()));
-    }
-    ScriptRun run;
-    run.keys = {absl::StrCat("tollgate:{", (i * 7919) % kBenchmarkKeys, "}")};
-    run.args = {"1000"};
-    run.deadline_ns = clock.NowNs() + kPatienceNs;
-    run.done = [&, i, due_ns](const absl::StatusOr<Reply>& reply) {
-      if (reply.ok()) took_ns[static_cast<size_t>(i)] = clock.NowNs() - due_ns;
-      --open;
-    };
-    runner.Run(std::move(run));
-  }
-  while (open > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::sort(took_ns.begin(), took_ns.end());
-  const auto at = [&](double part) {
-    return static_cast<double>(took_ns[static_cast<size_t>(
-               static_cast<double>(runs - 1) * part)]) /
-           1000;
-  };
-  return {at(0.5), at(0.99)};
-}
-
 int Run(int64_t runs) {
   const RedisProcess redis;
   const SteadyClock clock;
@@ -164,7 +94,7 @@ int Run(int64_t runs) {
   options.stall = absl::Seconds(10);
   auto made = MakeRedisRunner(options, {kOneKeyScript}, clock, counters);
   if (!made.ok()) return 1;
-  ScriptRunner& runner = **made;
+  const StartFn ask = RunsOn(**made, clock);
   const std::string digest = LoadScript(redis);
   // The best of some rounds in turn, since whatever else the machine does takes
   // from one or the other.
@@ -177,9 +107,8 @@ int Run(int64_t runs) {
     plain = std::max(plain, RedisBenchmark(redis, digest, 16, 1, runs / 4));
     piped = std::max(piped, RedisBenchmark(redis, digest, 16, 16, runs));
     for (size_t i = 0; i < kWindows.size(); ++i) {
-      ClosedLoop loop(runner, clock, kWindows[i],
-                      kWindows[i] == 1 ? runs / 10 : runs);
-      rates[i] = std::max(rates[i], loop.Measure());
+      ClosedLoop loop(ask, kWindows[i], kWindows[i] == 1 ? runs / 10 : runs);
+      rates[i] = std::max(rates[i], loop.Measure(clock));
       failures += loop.failures();
     }
   }
@@ -195,10 +124,11 @@ int Run(int64_t runs) {
   std::printf("%-44s %10.2f\n", "best of the runner / pipelined", best / piped);
   std::printf("%-44s %10.2f\n", "best of the runner / unpipelined",
               best / plain);
-  PrintCpu(redis, digest, runner, clock, runs);
-  const auto [p50_us, p99_us] = OpenLoop(runner, clock, best / 2, runs / 2);
+  PrintCpu(redis, digest, ask, clock, runs);
+  const Latency latency = OpenLoop(ask, clock, best / 2, runs / 2);
+  failures += latency.failures;
   std::printf("%-44s %10.0f\n%-44s %10.0f\n", "at half of that, p50, us",
-              p50_us, "p99, us", p99_us);
+              latency.p50_us, "p99, us", latency.p99_us);
   std::printf("%-44s %10lld\n", "failures", static_cast<long long>(failures));
   return failures == 0 && piped > 0 ? 0 : 1;
 }

@@ -4,17 +4,12 @@
 // and runs it.
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,6 +24,7 @@
 #include "server/redis/redis_store.h"
 #include "server/redis/run_counters.h"
 #include "spdlog/spdlog.h"
+#include "tests/bench/loops.h"
 #include "tests/bench/redis_benchmark.h"
 #include "tests/support/process.h"
 #include "tests/support/redis_process.h"
@@ -38,91 +34,9 @@ namespace tollgate::redis {
 namespace {
 
 constexpr const char* kEntries[] = {"user", "ip", "page"};
-constexpr int64_t kPatienceNs = 20'000'000'000;
 
 std::string ValueOf(int64_t number, int rule) {
   return absl::StrCat((number * 7919 + rule) % kBenchmarkKeys);
-}
-
-// Starts the decision of that number; `done` hears whether the store decided.
-using Ask = std::function<void(int64_t number, std::function<void(bool)> done)>;
-
-// Keeps `window` decisions under way until `count` are done.
-class ClosedLoop {
- public:
-  ClosedLoop(const Ask& ask, int window, int64_t count)
-      : ask_(ask), left_(count), open_(window) {}
-
-  // Decisions a second.
-  double Measure(const Clock& clock) {
-    const int64_t count = left_;
-    const int64_t start_ns = clock.NowNs();
-    for (int i = open_; i > 0; --i) Start();
-    std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [this] { return open_ == 0; });
-    return static_cast<double>(count) * 1e9 /
-           static_cast<double>(clock.NowNs() - start_ns);
-  }
-  [[nodiscard]] int64_t failures() const { return failures_; }
-
- private:
-  void Start() {
-    const int64_t number = --left_;
-    if (number < 0) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (--open_ == 0) done_.notify_all();
-      return;
-    }
-    ask_(number, [this](bool ok) {
-      if (!ok) ++failures_;
-      Start();
-    });
-  }
-
-  const Ask& ask_;
-  std::atomic<int64_t> left_;
-  std::atomic<int64_t> failures_{0};
-  std::mutex mutex_;
-  std::condition_variable done_;
-  int open_;  // of the window; under mutex_ once it runs
-};
-
-struct Latency {
-  double p50_us;
-  double p99_us;
-  int64_t failures;
-};
-
-// Of decisions that start at a rate, from when they were due; one that fails
-// takes as long as can be.
-Latency OpenLoop(const Ask& ask, const Clock& clock, double per_second,
-                 int64_t count) {
-  std::vector<int64_t> took_ns(static_cast<size_t>(count), kPatienceNs);
-  std::atomic<int64_t> open{count};
-  std::atomic<int64_t> failures{0};
-  const int64_t start_ns = clock.NowNs();
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t due_ns =
-        start_ns +
-        static_cast<int64_t>(static_cast<double>(i) * 1e9 / per_second);
-    if (due_ns > clock.NowNs()) {
-      std::this_thread::sleep_for(
-          std::chrono::nanoseconds(due_ns - clock.NowNs()));
-    }
-    ask(i, [&, i, due_ns](bool ok) {
-      if (ok) took_ns[static_cast<size_t>(i)] = clock.NowNs() - due_ns;
-      if (!ok) ++failures;
-      --open;
-    });
-  }
-  while (open > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::sort(took_ns.begin(), took_ns.end());
-  const auto at = [&](double part) {
-    return static_cast<double>(took_ns[static_cast<size_t>(
-               static_cast<double>(count - 1) * part)]) /
-           1000;
-  };
-  return {at(0.5), at(0.99), failures};
 }
 
 // A store in this process, under so many rules that apply to every request.
@@ -248,7 +162,7 @@ void Print(const std::string& what, double value, const char* format) {
 }
 
 // The best of some rounds, since whatever else the machine does takes from it.
-double Best(const Ask& ask, const Clock& clock, int64_t count,
+double Best(const StartFn& ask, const Clock& clock, int64_t count,
             int64_t& failures) {
   double best = 0;
   for (int round = 0; round < 3; ++round) {
@@ -275,7 +189,8 @@ int Run(const std::string& binary, int64_t count) {
   Print("redis-benchmark, one-key script, runs/s", plain, "%10.0f");
   Print("  the same in pipelines of 16", piped, "%10.0f");
   int64_t failures = 0;
-  const auto compare = [&](const std::string& name, int rules, const Ask& ask) {
+  const auto compare = [&](const std::string& name, int rules,
+                           const StartFn& ask) {
     const double best = Best(ask, clock, count, failures);
     Print(absl::StrCat(name, ", rules: ", rules, ", decisions/s"), best,
           "%10.0f");
