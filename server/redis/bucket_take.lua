@@ -27,10 +27,10 @@ local has_all_quotas = string.find(flags, 'q', 1, true) ~= nil
 local keys = {}
 for i = 1, #KEYS do
   local name = next_value()
-  local algorithm = algorithms[name]
+  local algorithm = need(name)
   local key = {algorithm = algorithm, limit = next_value(),
                tokens = next_value()}
-  if algorithm == penalty then
+  if algorithm.blocks then
     key.hold, key.cost, key.room = next_span(), next_span(), next_span()
   elseif algorithm ~= gcra then
     key.ps, key.pn = next_value(), next_value()
@@ -50,7 +50,7 @@ for i = 1, next_value() do
     if ask.kind == 'R' then
       ask.taken_s, ask.taken_n = next_value(), next_value()
     end
-    if algorithm == concurrency then ask.ticket = next_value() end
+    if algorithm.by_ticket then ask.ticket = next_value() end
   end
   asks[i] = ask
 end
@@ -98,7 +98,8 @@ end
 local function hear(ask, take)
   local kind = ask.kind
   if kind == 'R' then return '-' end
-  if ask.penalty and penalty.blocks(ask.penalty.state) then return 'b' end
+  local penalty = ask.penalty
+  if penalty and penalty.algorithm.blocks(penalty.state) then return 'b' end
   local key = ask.key
   local state = key.algorithm.take(key, key.state, ask)
   if not state then return 'r' end
@@ -113,59 +114,52 @@ local function says_no(ask, mark)
          (ask.kind == 'T' or ask.kind == 'L')
 end
 
-local function settle()
-  local groups, groups_over = 0, 0
-  local i = 1
-  while i <= #asks do
-    local group = asks[i].group
-    if group == 0 then
-      marks[i] = hear(asks[i], taking)
-      if taking and says_no(asks[i], marks[i]) then
-        taking = false
-        for _, key in ipairs(keys) do key.state = key.before end
-        forget(1)
-      end
-      i = i + 1
-    else
-      -- The limits of one descriptor under a quota_mode rule: on their own all
-      -- or nothing, and they stop nobody else.
-      local first, over, kept = i, false, {}
-      for k, key in ipairs(keys) do kept[k] = key.state end
-      while i <= #asks and asks[i].group == group do
-        marks[i] = hear(asks[i], taking and not over)
-        over = over or says_no(asks[i], marks[i])
-        i = i + 1
-      end
-      if over then
-        for k, key in ipairs(keys) do key.state = kept[k] end
-        forget(first)
-        groups_over = groups_over + 1
-      end
-      groups = groups + 1
+local groups, groups_over = 0, 0
+local i = 1
+while i <= #asks do
+  local group = asks[i].group
+  if group == 0 then
+    marks[i] = hear(asks[i], taking)
+    if taking and says_no(asks[i], marks[i]) then
+      taking = false
+      for _, key in ipairs(keys) do key.state = key.before end
+      forget(1)
     end
-  end
-  if has_all_quotas and groups > 0 and groups_over == groups then
-    for _, key in ipairs(keys) do key.state = key.before end
-    forget(1)
+    i = i + 1
+  else
+    -- The limits of one descriptor under a quota_mode rule: on their own all
+    -- or nothing, and they stop nobody else.
+    local first, over, kept = i, false, {}
+    for k, key in ipairs(keys) do kept[k] = key.state end
+    while i <= #asks and asks[i].group == group do
+      marks[i] = hear(asks[i], taking and not over)
+      over = over or says_no(asks[i], marks[i])
+      i = i + 1
+    end
+    if over then
+      for k, key in ipairs(keys) do key.state = kept[k] end
+      forget(first)
+      groups_over = groups_over + 1
+    end
+    groups = groups + 1
   end
 end
+if has_all_quotas and groups > 0 and groups_over == groups then
+  for _, key in ipairs(keys) do key.state = key.before end
+  forget(1)
+end
 
--- Counts a refusal against each key that was refused, once.
-local function punish()
+if writing then
+  -- Counts a refusal against each key that was refused, once.
   local punished = {}
   for i, ask in ipairs(asks) do
     local key = ask.penalty
     if key and marks[i] == 'r' and not punished[key] and
         (ask.kind == 'T' or ask.kind == 't') then
       punished[key] = true
-      key.state = penalty.take(key, key.state) or key.state
+      key.state = key.algorithm.take(key, key.state) or key.state
     end
   end
-end
-
-settle()
-if writing then
-  punish()
   for _, ask in ipairs(asks) do
     if ask.kind == 'R' then
       ask.key.state = ask.key.algorithm.refund(ask.key, ask.key.state, ask)
