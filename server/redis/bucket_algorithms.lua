@@ -288,8 +288,8 @@ function makers.sliding_window()
   return sliding_window
 end
 
--- What keeps a list: {seen s, n, {item, ...}}; an item is an array of strings
--- or numbers, of which the first `width` are written.
+-- What algorithms that keep a list share. A state is {seen s, n, {item, ...}};
+-- an item is an array of strings and numbers.
 function makers.lists()
   local lists = {}
 
