@@ -110,7 +110,8 @@ constexpr std::array kFlags = {
          /*repeatable=*/true},
     Flag{"--domain-identity", "DOMAIN=SAN",
          "Who of them may ask about a domain of the rules. May be given again, "
-         "also for one domain. One that has none is for all who may ask",
+         "also for one domain. One that has none is for all who may ask. Goes "
+         "with --admin-identity or --admin=off",
          SetDomainIdentities, /*repeatable=*/true},
     Flag{"--admin-identity", "SAN",
          "Who may call Admin; may be given again. Unless given, all who may "

@@ -255,6 +255,13 @@ absl::Status CheckTogether(const ServerOptions& options) {
         "--tls-client-ca: missing, want the authority of --tls-allow-identity, "
         "--domain-identity and --admin-identity");
   }
+  if (!options.domain_identities.empty() && options.admin &&
+      options.admin_identities.empty()) {
+    return absl::InvalidArgumentError(
+        "--admin-identity: missing, want it or --admin=off with "
+        "--domain-identity, or whoever is kept from a domain could reset its "
+        "buckets");
+  }
   return absl::OkStatus();
 }
 

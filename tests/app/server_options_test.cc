@@ -149,6 +149,17 @@ TEST(ParseServerFlags, TakesIdentitiesAgainAndAgain) {
   EXPECT_THAT(ParseWithRules("--domain-identity=shop=e"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("--tls-client-ca: missing")));
+  const std::vector<const char*> open_admin = {
+      "--rules=r", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=a",
+      "--domain-identity=shop=e"};
+  EXPECT_THAT(Parse(open_admin),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("--admin-identity: missing")));
+  for (const char* closed : {"--admin-identity=e", "--admin=off"}) {
+    std::vector<const char*> flags = open_admin;
+    flags.push_back(closed);
+    EXPECT_TRUE(Parse(flags).ok()) << closed;
+  }
   EXPECT_EQ(parsed->options.admin_identities, std::vector<std::string>{"e"});
   EXPECT_FALSE(parsed->options.admin);
   EXPECT_THAT(ParseWithRules("--admin-identity=e"),
